@@ -1,0 +1,158 @@
+#include "capstan/autodiff/gradient_tape.h"
+
+#include "autodiff/explain.h"
+#include "autodiff/sweep.h"
+#include "autodiff/tape.h"
+#include "capstan/base/error.h"
+#include "capstan/base/warning.h"
+#include "capstan/ops/array.h"
+#include "tensor/handle.h"
+#include "tensor/storage.h"
+
+namespace capstan {
+namespace {
+
+/// Type and shape of the value that a tensor is or, for a variable's handle, stands for.
+TensorSpec value_spec(const Tensor& tensor) {
+  if (tensor.dtype() != DType::resource) return {tensor.dtype(), tensor.shape()};
+  const Resource* resource = resource_of(tensor);
+  return {resource->value_dtype(), resource->value_shape()};
+}
+
+Tensor zero_for(const Tensor& source) {
+  const TensorSpec spec = value_spec(source);
+  return zeros(spec.shape, spec.dtype);
+}
+
+Tensor seed_for(const Tensor& target, const Tensor& given, std::size_t index) {
+  const TensorSpec spec = value_spec(target);
+  if (!given.is_defined()) return ones(spec.shape, spec.dtype);
+  const std::string name = "GradientTape.gradient: output_gradients[" + std::to_string(index) + "]";
+  if (given.dtype() != spec.dtype)
+    throw TypeError(name + " must have the target's type " + std::string(dtype_name(spec.dtype)) + ", got " +
+                    std::string(dtype_name(given.dtype())));
+  if (!given.shape().is_compatible_with(spec.shape))
+    throw InvalidArgument(name + " must have the target's shape " + spec.shape.to_string() + ", got " +
+                          given.shape().to_string());
+  return given;
+}
+
+void check_defined(std::span<const Tensor> tensors, const char* what) {
+  for (const Tensor& tensor : tensors)
+    if (!tensor.is_defined()) throw TypeError(std::string("GradientTape.gradient: a ") + what + " holds no tensor");
+}
+
+}  // namespace
+
+UnconnectedGradients unconnected_gradients_from_name(std::string_view name) {
+  if (name == "none") return UnconnectedGradients::none;
+  if (name == "zero") return UnconnectedGradients::zero;
+  throw InvalidArgument("unconnected_gradients must be 'none' or 'zero', got '" + std::string(name) + "'");
+}
+
+GradientTape::GradientTape(const GradientTapeOptions& options)
+    : tape_(new Tape(options.persistent, options.watch_accessed_variables)) {
+  tape_->start();
+}
+
+GradientTape::~GradientTape() {
+  tape_->close();
+  tape_->drop_reference();
+}
+
+void GradientTape::watch_tensor(const Tensor& tensor) {
+  tape_->check_thread("GradientTape.watch");
+  if (!tape_->is_recording() || thread_state().paused) return;
+  if (!tensor.is_defined()) throw TypeError("GradientTape.watch: the handle holds no tensor");
+  tape_->watch(tensor);
+}
+
+void GradientTape::stop() {
+  tape_->check_thread("GradientTape.stop");
+  tape_->stop();
+}
+
+void GradientTape::resume() {
+  tape_->check_thread("GradientTape.resume");
+  if (tape_->is_recording()) throw InvalidArgument("GradientTape.resume: the tape is still recording");
+  if (tape_->is_used_up())
+    throw FailedPrecondition("GradientTape.resume: the tape is not persistent and has given its gradient");
+  tape_->start();
+}
+
+bool GradientTape::is_recording() const { return tape_->is_recording(); }
+
+void GradientTape::reset() {
+  tape_->check_thread("GradientTape.reset");
+  // Tensors remember the tape that recorded them, so forgetting means to go on with another one.
+  auto* fresh = new Tape(tape_->is_persistent(), tape_->watches_accessed());
+  tape_->close();
+  tape_->drop_reference();
+  tape_ = fresh;
+  tape_->start();
+}
+
+GradientTape::Paused::Paused(GradientTape& tape) : tape_(tape) {
+  tape.tape_->check_thread("GradientTape.stop_recording");
+  if (!tape.tape_->is_recording()) throw FailedPrecondition("GradientTape.stop_recording: the tape is not recording");
+  tape.tape_->stop();
+}
+
+GradientTape::Paused::~Paused() {
+  if (!tape_.tape_->is_recording() && !tape_.tape_->is_used_up()) tape_.tape_->start();
+}
+
+std::size_t GradientTape::entry_count() const { return tape_->entry_count(); }
+
+std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+                                                 const GradientOptions& options) {
+  tape_->check_thread("GradientTape.gradient");
+  if (tape_->is_used_up())
+    throw FailedPrecondition(
+        "GradientTape.gradient: a tape that is not persistent gives its gradient once; make it with {.persistent = true}");
+  check_defined(targets, "target");
+  check_defined(sources, "source");
+  if (options.output_gradients.size() > targets.size())
+    throw InvalidArgument("GradientTape.gradient: got " + std::to_string(options.output_gradients.size()) +
+                          " output_gradients for " + std::to_string(targets.size()) + " targets");
+
+  struct UseUp {  // also when a gradient function throws
+    Tape* tape;
+    ~UseUp() {
+      if (tape->is_persistent()) return;
+      tape->use_up();
+      tape->close();
+    }
+  } use_up{tape_};
+  if (!tape_->is_persistent()) tape_->stop();
+  else if (tape_->is_recording())
+    warn("GradientTape.gradient: called while the persistent tape records; its own operations are recorded too");
+
+  Sweep sweep(*tape_);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (!is_trainable(targets[i].dtype())) continue;
+    sweep.add_target(targets[i], seed_for(targets[i], i < options.output_gradients.size() ? options.output_gradients[i] : Tensor(), i));
+  }
+  std::vector<Gradient> gradients = sweep.run(sources);
+  std::unique_ptr<Explanation> explanation;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (gradients[i].has_value()) continue;
+    if (options.unconnected_gradients == UnconnectedGradients::zero) {
+      gradients[i] = zero_for(sources[i]);
+      continue;
+    }
+    if (!explanation) explanation = std::make_unique<Explanation>(*tape_, targets);
+    gradients[i] = Gradient::missing("there is no gradient: " + explanation->of(sources[i]));
+  }
+  return gradients;
+}
+
+std::string GradientTape::explain_tensors(const Tensor& target, const Tensor& source) {
+  tape_->check_thread("GradientTape.explain");
+  if (tape_->is_used_up())
+    throw FailedPrecondition("GradientTape.explain: the tape has given its gradient and forgotten; ask before, or make "
+                             "it with {.persistent = true}");
+  return Explanation(*tape_, std::span(&target, 1)).of(source);
+}
+
+}  // namespace capstan

@@ -1,0 +1,51 @@
+// The backward pass: from gradients of the targets to gradients of the sources, in reverse order of recording.
+#pragma once
+
+#include <vector>
+
+#include "autodiff/tape.h"
+
+namespace capstan {
+
+class Sweep {
+ public:
+  explicit Sweep(Tape& tape) : tape_(tape), mark_(tape.next_mark()) {}
+
+  /// Adds a target with its seed.
+  void add_target(const Tensor& target, Gradient seed);
+  /// The gradients of the sources, each nothing if no path leads there.
+  std::vector<Gradient> run(std::span<const Tensor> sources);
+
+ private:
+  /// The sum of the gradients that arrive at one output. Slices are kept apart until the sum is asked for.
+  struct Accumulator {
+    Tensor dense;
+    std::vector<IndexedSlices> slices;
+    bool is_source = false;
+
+    void add(Gradient gradient);
+    Gradient total();
+  };
+
+  void visit(std::uint32_t index);
+  void count_consumers();
+  void process(std::uint32_t index);
+  void call_gradient(std::uint32_t index, std::span<const Gradient> dy);
+  void call_op_gradient(std::uint32_t index, std::span<const Gradient> dy, std::span<Gradient> dx);
+  void call_function(Entry& entry, std::span<const Gradient> dy, std::span<Gradient> dx);
+  bool collect(Entry& entry, std::span<Gradient> dy);
+  void release_inputs(Entry& entry);
+  Accumulator* accumulator(const Edge& edge);
+
+  Tape& tape_;
+  const std::uint32_t mark_;
+  std::vector<Accumulator> accumulators_;
+  std::vector<std::uint32_t> reached_;
+  std::vector<std::uint32_t> ready_;
+  std::vector<std::pair<Edge, Gradient>> seeds_;
+};
+
+/// Sums slices of one array into one `IndexedSlices`; int32 and int64 indices mixed become int64.
+IndexedSlices concat_slices(std::span<const IndexedSlices> parts);
+
+}  // namespace capstan

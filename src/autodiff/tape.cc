@@ -1,0 +1,326 @@
+#include "autodiff/tape.h"
+
+#include <algorithm>
+
+#include "capstan/base/error.h"
+#include "capstan/base/warning.h"
+#include "tensor/storage.h"
+
+namespace capstan {
+namespace {
+
+std::vector<Tape*>& tapes_of_thread() {
+  static thread_local std::vector<Tape*> tapes;
+  return tapes;
+}
+
+}  // namespace
+
+Tape::Tape(bool persistent, bool watch_accessed)
+    : is_persistent_(persistent), watches_accessed_(watch_accessed), thread_(std::this_thread::get_id()) {
+  on_recorded_tensor_death = tensor_died;
+  tapes_of_thread().push_back(this);
+}
+
+Tape::~Tape() = default;
+
+void Tape::drop_reference() noexcept {
+  if (references_.drop()) delete this;
+}
+
+void Tape::close() noexcept {
+  if (is_closed_) return;
+  stop();
+  is_closed_ = true;
+  forget_all();
+  std::erase(tapes_of_thread(), this);
+}
+
+const std::vector<Tape*>& Tape::alive() { return tapes_of_thread(); }
+
+void Tape::start() {
+  ObserverList::push(*this);
+  is_recording_ = true;
+}
+
+void Tape::stop() noexcept {
+  if (!is_recording_) return;
+  ObserverList::remove(*this);
+  is_recording_ = false;
+}
+
+void Tape::check_thread(const char* what) const {
+  if (std::this_thread::get_id() != thread_)
+    throw FailedPrecondition(std::string(what) + ": a tape may be used only on the thread that made it");
+}
+
+// ---- watching -------------------------------------------------------------------------------------------------------
+
+void Tape::watch(const Tensor& tensor) {
+  if (!is_trainable(tensor.dtype()))
+    warn("GradientTape.watch: a tensor of type " + std::string(dtype_name(tensor.dtype())) +
+         " has no gradient; watch floating or complex ones");
+  if (find(tensor).exists()) return;  // watched already, or made by an operation on the tape
+  const std::uint32_t index = new_entry();
+  Entry& leaf = entry(index);
+  leaf.kind = Entry::Kind::leaf;
+  leaf.output_count = 1;
+  leaf.uses = 1;  // leaves stay watched
+  by_identity_[identity_of(tensor)] = {index, 0, false};
+  tensor.rep_or_null()->is_known_by_identity.store(true, std::memory_order_relaxed);
+  if (tensor.dtype() == DType::resource) watched_handles_.push_back(tensor);
+}
+
+Edge Tape::find(const Tensor& tensor) const {
+  const detail::TensorRep* rep = tensor.rep_or_null();
+  if (rep->is_known_by_identity.load(std::memory_order_relaxed)) {
+    const auto found = by_identity_.find(rep->identity.load(std::memory_order_relaxed));
+    if (found != by_identity_.end()) return found->second;
+  }
+  if (rep->producer.tape == this && !is_closed_)
+    return {rep->producer.entry, static_cast<std::uint16_t>(rep->producer.output), false};
+  return {};
+}
+
+void watch_accessed_variable(const Tensor& handle) {
+  if (thread_state().paused) return;
+  ObserverList::for_each([&](Observer& observer) { observer.on_variable_access(handle); });
+}
+
+// ---- recording ------------------------------------------------------------------------------------------------------
+
+std::uint32_t Tape::new_entry() {
+  ++live_entries_;
+  if (!free_.empty()) {
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  if (entry_end_ % kChunkSize == 0) chunks_.push_back(std::make_unique<Entry[]>(kChunkSize));
+  return entry_end_++;
+}
+
+template <class TensorAt>
+bool Tape::find_edges(std::size_t count, TensorAt&& tensor_at, SmallVector<Edge, 4>& edges) const {
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Tensor& tensor = tensor_at(i);
+    Edge edge = find(tensor);
+    if (edge.exists()) {
+      any = true;
+      edge.is_cut = !is_trainable(tensor.dtype());
+    }
+    edges.push_back(edge);
+  }
+  return any;
+}
+
+void Tape::set_edges(Entry& made, std::span<const Edge> edges) {
+  made.input_count = static_cast<std::uint16_t>(edges.size());
+  if (edges.size() > Entry::kFew) made.more().more_edges.assign(edges.begin() + Entry::kFew, edges.end());
+  for (std::size_t i = 0; i < std::min(edges.size(), Entry::kFew); ++i) made.edges[i] = edges[i];
+  for (const Edge& edge : edges)
+    if (edge.exists()) ++entry(edge.entry).uses;
+}
+
+void Tape::on_call(const OpCall& call) {
+  if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]] drain_foreign();
+  SmallVector<Edge, 4> edges;
+  if (!find_edges(call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges)) return;
+  if (call.output_count() == 0) return;
+
+  const std::uint32_t index = new_entry();
+  Entry& made = entry(index);
+  made.kind = Entry::Kind::op;
+  made.op = &call.op();
+  made.output_count = static_cast<std::uint16_t>(call.output_count());
+  made.is_cut = call.op().gradient.is_not_differentiable() ||
+                std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; });
+  set_edges(made, edges);
+  if (!made.is_cut) save(made, call);
+  for (std::uint32_t i = 0; i < call.output_count(); ++i) connect_output(call.output(i), index, i, false);
+}
+
+void Tape::save(Entry& made, const OpCall& call) {
+  const Saves& saves = call.op().saves;
+  describe_inputs(made, call);
+  made.attributes.save(call.op(), call.raw_attributes());
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    if (saves.input(i)) made.saved.push_back(call.input(i));
+  if (!saves.outputs) return;
+  // An entry that held its own output would keep itself alive. With one tape it keeps the elements without the identity
+  // and gives them their identity back when the gradient asks. With several, the others have to recognise the tensor:
+  // then it keeps the tensor itself, until the tape is done.
+  made.outputs_are_self = tapes_of_thread().size() > 1;
+  for (std::size_t i = 0; i < call.output_count(); ++i)
+    if (saves.output(i))
+      made.saved.push_back(made.outputs_are_self ? call.output(i)
+                                                 : share_elements(call.output(i), call.output(i).shape()));
+}
+
+void Tape::describe_inputs(Entry& made, const OpCall& call) {
+  const std::size_t count = call.input_count();
+  for (std::size_t i = 0; i < std::min(count, Entry::kFew); ++i) made.dtypes[i] = call.input(i).dtype();
+  bool all_alike = true;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!call.op().saves.input(i)) all_alike = all_alike && call.input(i).shape() == call.output(0).shape();
+  made.shapes_like_output = all_alike && count <= Entry::kFew && call.output_count() == 1;
+  if (made.shapes_like_output) return;
+  EntryDetails& more = made.more();
+  for (std::size_t i = 0; i < count; ++i) {
+    more.input_shapes.push_back(call.input(i).shape());
+    more.input_dtypes.push_back(call.input(i).dtype());
+  }
+  for (std::size_t i = 0; i < call.output_count(); ++i)
+    more.outputs.push_back({call.output(i).dtype(), call.output(i).shape()});
+}
+
+void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer) {
+  detail::TensorRep* rep = tensor.rep_or_null();
+  ++entry(index).uses;
+  if (!rep->producer.tape && !override_producer) {
+    rep->producer = {this, index, output};
+    references_.add();
+    return;
+  }
+  const Edge edge{index, static_cast<std::uint16_t>(output), false};
+  const auto [at, is_new] = by_identity_.try_emplace(identity_of(tensor), edge);
+  if (!is_new) {  // the tensor has a new producer
+    drop_use(at->second.entry);
+    at->second = edge;
+  }
+  rep->is_known_by_identity.store(true, std::memory_order_relaxed);
+}
+
+void Tape::record_function(std::string name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                           BackwardFunction backward) {
+  SmallVector<Edge, 4> edges;
+  if (!find_edges(inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges)) return;
+  if (std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; })) return;
+  const std::uint32_t index = new_entry();
+  Entry& made = entry(index);
+  made.kind = Entry::Kind::function;
+  made.output_count = static_cast<std::uint16_t>(outputs.size());
+  set_edges(made, edges);
+  EntryDetails& more = made.more();
+  more.name = std::move(name);
+  more.backward = std::move(backward);
+  for (const Tensor& output : outputs) more.outputs.push_back({output.dtype(), output.shape()});
+  for (std::uint32_t i = 0; i < outputs.size(); ++i) {
+    const bool has_other_producer = outputs[i].rep_or_null()->producer.tape || !is_sole_owner(outputs[i]);
+    connect_output(outputs[i], index, i, has_other_producer);
+  }
+}
+
+Tensor Tape::saved_output(std::uint32_t index, std::uint32_t k, const Tensor& saved) {
+  if (entry(index).outputs_are_self || !is_recording_) return saved;  // nobody asks for the identity
+  Tensor again = share_elements(saved, saved.shape());
+  connect_output(again, index, k, false);
+  return again;
+}
+
+// ---- letting go -----------------------------------------------------------------------------------------------------
+
+void Tape::tensor_died(detail::TensorRep* rep) {
+  if (auto* tape = static_cast<Tape*>(rep->producer.tape)) {
+    tape->output_died(rep->producer.entry);
+    tape->drop_reference();
+  }
+  if (!rep->is_known_by_identity.load(std::memory_order_relaxed)) return;
+  const std::uint64_t identity = rep->identity.load(std::memory_order_relaxed);
+  for (Tape* tape : tapes_of_thread()) tape->identity_died(identity);
+}
+
+void Tape::output_died(std::uint32_t index) noexcept {
+  if (std::this_thread::get_id() == thread_) {
+    if (!is_closed_) drop_use(index);
+    return;
+  }
+  std::lock_guard lock(foreign_mutex_);
+  foreign_deaths_.push_back(index);
+  has_foreign_deaths_.store(true, std::memory_order_relaxed);
+}
+
+void Tape::drain_foreign() noexcept {
+  std::vector<std::uint32_t> deaths;
+  {
+    std::lock_guard lock(foreign_mutex_);
+    deaths.swap(foreign_deaths_);
+    has_foreign_deaths_.store(false, std::memory_order_relaxed);
+  }
+  for (std::uint32_t index : deaths) drop_use(index);
+}
+
+void Tape::identity_died(std::uint64_t identity) noexcept {
+  const auto found = by_identity_.find(identity);
+  if (found == by_identity_.end() || entry(found->second.entry).kind == Entry::Kind::leaf) return;
+  const std::uint32_t index = found->second.entry;
+  by_identity_.erase(found);
+  drop_use(index);
+}
+
+void Tape::drop_use(std::uint32_t index) noexcept {
+  if (--entry(index).uses > 0) return;
+  unused_.push_back(index);
+  if (!is_freeing_) free_unused();
+}
+
+void Tape::free_unused() noexcept {
+  is_freeing_ = true;
+  while (!unused_.empty()) {
+    const std::uint32_t index = unused_.back();
+    unused_.pop_back();
+    clear_entry(index);
+    free_.push_back(index);
+  }
+  is_freeing_ = false;
+}
+
+// Dropping what the entry saved may drop tensors that this tape recorded, which come back here through `drop_use` and
+// wait in the work list.
+void Tape::clear_entry(std::uint32_t index) noexcept {
+  Entry& dead = entry(index);
+  if (dead.kind == Entry::Kind::free) return;
+  --live_entries_;
+  dead.kind = Entry::Kind::free;
+  for (std::size_t i = 0; i < dead.input_count; ++i)
+    if (dead.edge(i).exists()) drop_use(dead.edge(i).entry);
+  dead.input_count = 0;
+  dead.is_cut = dead.outputs_are_self = false;
+  dead.shapes_like_output = true;
+  dead.uses = 0;
+  dead.op = nullptr;
+  for (Edge& edge : dead.edges) edge = {};
+  release_saved(index);
+  dead.details.reset();
+}
+
+void Tape::release_saved(std::uint32_t index) noexcept {
+  const bool was_freeing = std::exchange(is_freeing_, true);
+  Entry& used = entry(index);
+  auto saved = std::move(used.saved);
+  used.saved = {};
+  saved.clear();
+  used.attributes.clear();
+  if (used.details) used.details->backward = nullptr;
+  is_freeing_ = was_freeing;
+  if (!was_freeing) free_unused();
+}
+
+void Tape::forget_all() noexcept {
+  is_freeing_ = true;  // nothing is freed one by one; tensors that die now find the tape closed
+  for (std::uint32_t i = 0; i < entry_end_; ++i) {
+    release_saved(i);
+    entry(i).details.reset();
+  }
+  chunks_.clear();
+  free_.clear();
+  unused_.clear();
+  by_identity_.clear();
+  watched_handles_.clear();
+  entry_end_ = 0;
+  live_entries_ = 0;
+  is_freeing_ = false;
+}
+
+}  // namespace capstan

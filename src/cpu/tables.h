@@ -1,0 +1,24 @@
+// The kernel tables, one per family, with the same names as in `ops`; all.cc joins them.
+#pragma once
+
+#include <span>
+
+#include "op/runtime.h"
+
+namespace capstan::cpu {
+
+using KernelTable = std::span<const KernelRow>;
+
+/// One kernel for every element type.
+constexpr KernelSet any_type(Kernel kernel) {
+  KernelSet kernels;
+  for (Kernel& slot : kernels.by_type) slot = kernel;
+  return kernels;
+}
+
+KernelTable math_unary_kernels();
+KernelTable math_binary_kernels();
+KernelTable array_kernels();
+KernelTable reduce_kernels();
+
+}  // namespace capstan::cpu

@@ -1,0 +1,70 @@
+// Those who are told of every call on their thread, after it ran or was recorded: tapes, forward accumulators, finders
+// of NaN, profilers. And the recorder, which takes calls in place of the kernels while a function is traced.
+#pragma once
+
+#include <span>
+
+#include "capstan/op/infer.h"
+#include "capstan/op/op_call.h"
+
+namespace capstan {
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_call(const OpCall& call) = 0;
+  /// A trainable variable is about to be read through its handle.
+  virtual void on_variable_access(const Tensor& /*handle*/) {}
+
+ private:
+  friend class ObserverList;
+  Observer* outer_ = nullptr;
+};
+
+/// Adds a node for the call and makes its symbolic outputs.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual void record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
+                      std::span<const TensorSpec> specs, std::span<Tensor> outputs) = 0;
+};
+
+/// What `apply` looks at, per thread.
+struct ThreadState {
+  Observer* observers = nullptr;  // innermost first, linked through `outer_`
+  Recorder* recorder = nullptr;
+  int paused = 0;  // observers hear nothing while this is above zero
+};
+
+namespace detail {
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState thread_state;
+}
+
+inline ThreadState& thread_state() noexcept { return detail::thread_state; }
+
+/// The thread's observers. They are told outermost first.
+class ObserverList {
+ public:
+  static void push(Observer& observer) noexcept;
+  /// Takes the observer out, wherever it stands; nothing happens if it is not in the list.
+  static void remove(Observer& observer) noexcept;
+  static bool contains(const Observer& observer) noexcept;
+  static void tell(const OpCall& call);
+  static void tell_from(Observer* observer, const OpCall& call);
+
+  template <class Function>
+  static void for_each(Function&& function) {
+    for (Observer* at = thread_state().observers; at; at = at->outer_) function(*at);
+  }
+};
+
+/// Silences the thread's observers for its lifetime.
+class PauseObservers {
+ public:
+  PauseObservers() noexcept { ++thread_state().paused; }
+  ~PauseObservers() { --thread_state().paused; }
+  PauseObservers(const PauseObservers&) = delete;
+  PauseObservers& operator=(const PauseObservers&) = delete;
+};
+
+}  // namespace capstan

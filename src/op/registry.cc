@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "capstan/base/error.h"
+#include "op/runtime.h"
+
+namespace capstan {
+namespace {
+
+using detail::OpRuntime;
+
+class Registry {
+ public:
+  // Never destroyed: tensors and threads may outlive main.
+  static Registry& instance() {
+    static Registry* const registry = new Registry;
+    return *registry;
+  }
+
+  const OpDef* add(OpDef def) {
+    std::unique_lock lock(mutex_);
+    if (!def.shape) throw InvalidArgument("define_op: " + std::string(def.name()) + " needs a shape function");
+    strings_.emplace_back(def.signature);
+    def.signature = strings_.back();
+    strings_.emplace_back(def.summary);
+    def.summary = strings_.back();
+    def.runtime = nullptr;
+    user_ops_.push_back(def);
+    try {
+      enter(user_ops_.back(), def.cpu);
+    } catch (...) {
+      user_ops_.pop_back();
+      throw;
+    }
+    return &user_ops_.back();
+  }
+
+  const OpDef* find(std::string_view name) const {
+    std::shared_lock lock(mutex_);
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  std::vector<Op> all() const {
+    std::shared_lock lock(mutex_);
+    std::vector<Op> ops;
+    for (const auto& [name, op] : by_name_) ops.emplace_back(*op);
+    return ops;
+  }
+
+  std::string similar_names(std::string_view name) const {
+    std::shared_lock lock(mutex_);
+    std::string text;
+    for (const auto& [known, op] : by_name_)
+      if (known.find(name) != std::string_view::npos || name.find(known) != std::string_view::npos)
+        text += (text.empty() ? "" : ", ") + std::string(known);
+    return text;
+  }
+
+ private:
+  Registry() {
+    for (const OpDef* op : builtin_ops()) enter(*op, {});
+    for (const KernelRow& row : builtin_kernels()) {
+      const auto found = by_name_.find(row.op->name());
+      if (found == by_name_.end() || found->second != row.op)
+        throw Internal("kernel table: " + std::string(row.op->name()) + " is in no family's list of ops");
+      const_cast<OpRuntime*>(row.op->runtime)->kernels = row.kernels;
+    }
+    // Only now: whoever sees a runtime sees its kernels too.
+  }
+
+  void enter(const OpDef& op, const KernelSet& kernels) {
+    OpRuntime runtime;
+    runtime.signature = parse_signature(op.signature);
+    if (by_name_.contains(op.name()))
+      throw AlreadyExists("define_op: an op named " + std::string(op.name()) + " exists already");
+    runtime.kernels = kernels;
+    if (op.attributes) {
+      runtime.schema = &op.attributes();
+      runtime.default_attributes = runtime.schema->defaults.get();
+    }
+    runtime.is_simple = is_simple(runtime.signature);
+    runtime.index = static_cast<int>(runtimes_.size());
+    runtimes_.push_back(std::move(runtime));
+    by_name_.emplace(op.name(), &op);
+    std::atomic_ref(op.runtime).store(&runtimes_.back(), std::memory_order_release);
+  }
+
+  static bool is_simple(const Signature& signature) {
+    if (signature.outputs.size() != 1 || signature.type_variables.size() != 1) return false;
+    for (const auto* list : {&signature.inputs, &signature.outputs})
+      for (const Argument& argument : *list)
+        if (argument.is_list || argument.type_variable != 0) return false;
+    return !signature.inputs.empty();
+  }
+
+  mutable std::shared_mutex mutex_;
+  std::deque<OpRuntime> runtimes_;
+  std::deque<OpDef> user_ops_;
+  std::deque<std::string> strings_;
+  std::map<std::string_view, const OpDef*> by_name_;
+};
+
+}  // namespace
+
+const OpRuntime& register_builtin(const OpDef& op) {
+  Registry::instance();
+  const OpRuntime* runtime = std::atomic_ref(op.runtime).load(std::memory_order_acquire);
+  if (!runtime) throw Internal(std::string(op.name()) + " is in no family's list of ops");
+  return *runtime;
+}
+
+Op define_op(OpDef def) { return Op(*Registry::instance().add(std::move(def))); }
+
+Op find_op(std::string_view name) {
+  if (const OpDef* op = Registry::instance().find(name)) return Op(*op);
+  const std::string similar = Registry::instance().similar_names(name);
+  throw NotFound("find_op: there is no op named '" + std::string(name) + "'" +
+                 (similar.empty() ? "" : "; similar: " + similar));
+}
+
+std::vector<Op> all_ops() { return Registry::instance().all(); }
+
+}  // namespace capstan

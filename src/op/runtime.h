@@ -1,0 +1,47 @@
+// What registration adds to an op's record, and the registry that holds them all.
+#pragma once
+
+#include <atomic>
+#include <span>
+
+#include "capstan/op/op.h"
+#include "op/signature.h"
+
+namespace capstan {
+
+namespace detail {
+
+struct OpRuntime {
+  Signature signature;
+  const AttributeSchema* schema = nullptr;
+  const void* default_attributes = nullptr;
+  KernelSet kernels;
+  bool is_simple = false;  // one type variable, no lists, one output of that type: the short way through `apply`
+  int index = 0;           // place in the registry, dense from 0
+};
+
+}  // namespace detail
+
+/// A row of the kernel table: which kernels run an op on the CPU.
+struct KernelRow {
+  const OpDef* op;
+  KernelSet kernels;
+};
+
+// The registry stands below the folders that define ops and kernels, so it is told of them by name only: these two are
+// defined in ops/all.cc and cpu/all.cc.
+std::span<const OpDef* const> builtin_ops();
+std::span<const KernelRow> builtin_kernels();
+
+/// The op's runtime part; registers all built-in ops at the first call.
+const detail::OpRuntime& register_builtin(const OpDef& op);
+inline const detail::OpRuntime& runtime_of(const OpDef& op) {
+  const detail::OpRuntime* known = std::atomic_ref(op.runtime).load(std::memory_order_acquire);
+  if (known) [[likely]] return *known;
+  return register_builtin(op);
+}
+
+/// The number of outputs that a call with these inputs and attributes has.
+std::size_t output_count(const OpDef& op, std::size_t input_count, const void* attributes);
+
+}  // namespace capstan

@@ -1,0 +1,47 @@
+// The text form of an op's signature, read once at registration:
+//   "Cast(x: SrcT) -> (y: DstT); SrcT: any; DstT: any"
+//   "ConcatV2(values: N*T, axis: Tidx) -> (output: T); T: any; Tidx: {int32, int64}"
+//   "IdentityN(input: T...) -> (output: T...)"
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capstan/tensor/dtype.h"
+
+namespace capstan {
+
+/// A set of element types, one bit each.
+using TypeSet = std::uint32_t;
+constexpr TypeSet type_bit(DType dtype) { return TypeSet{1} << static_cast<int>(dtype); }
+
+struct TypeVariable {
+  std::string name;
+  TypeSet allowed = 0;
+};
+
+struct Argument {
+  std::string name;
+  DType dtype = DType::invalid;  // fixed type, or
+  int type_variable = -1;        // index into Signature::type_variables
+  bool is_list = false;          // N*T, N*int32 or T...
+  bool is_mixed = false;         // T...: every element has its own type
+  std::string count_name;        // N
+};
+
+struct Signature {
+  std::string name;
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
+  std::vector<TypeVariable> type_variables;
+};
+
+/// Throws InvalidArgument, quoting the signature and the place that cannot be read.
+Signature parse_signature(std::string_view text);
+
+/// "{float32, int32}", or the group's name where one fits.
+std::string type_set_text(TypeSet types);
+
+}  // namespace capstan

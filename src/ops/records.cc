@@ -1,0 +1,51 @@
+#include "ops/records.h"
+
+#include "capstan/base/error.h"
+#include "capstan/ops/array.h"
+#include "capstan/ops/reduce.h"
+
+namespace capstan {
+
+Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy) {
+  const Shape& from = dy.shape();
+  const Shape& to = call.input_shape(i);
+  if (from == to) return dy;
+  if (!from.is_fully_known() || !to.is_fully_known())
+    throw Unimplemented(std::string(call.op().name()) + ": gradient of a broadcast between partly known shapes");
+  const int added = from.rank() - to.rank();
+  std::vector<std::int64_t> axes;
+  for (int axis = 0; axis < from.rank(); ++axis)
+    if (axis < added || (to[axis - added] == 1 && from[axis] != 1)) axes.push_back(axis);
+  return reshape(reduce_sum(std::move(dy), {.axis = std::move(axes)}), to);
+}
+
+Tensor apply_binary(const OpDef& op, Operand& x, Operand& y) {
+  if (x.is_number()) x.match(y);
+  else if (y.is_number()) y.match(x);
+  return apply(op, {x.input(), y.input()});
+}
+
+namespace batching {
+namespace {
+
+Tensor with_rank_behind_batch(const Tensor& x, int rank) {
+  Shape shape = x.shape();
+  while (shape.rank() < rank + 1) shape.insert(1, 1);
+  return reshape(x, shape);
+}
+
+}  // namespace
+
+std::vector<Tensor> elementwise(const OpCall& call, std::span<const bool> is_batched) {
+  int rank = 0;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    rank = std::max(rank, call.input(i).rank() - (is_batched[i] ? 1 : 0));
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    inputs.push_back(is_batched[i] ? with_rank_behind_batch(call.input(i), rank) : call.input(i));
+  std::vector<InputRef> refs(inputs.begin(), inputs.end());
+  return apply_all(call.op(), refs, call.raw_attributes());
+}
+
+}  // namespace batching
+}  // namespace capstan
