@@ -7,26 +7,25 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/memory.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CAPSTAN_POOLS_OFF 1
-#else
-#define CAPSTAN_POOLS_OFF 0
-#endif
+#include "base/thread_exit.h"
 
 namespace capstan {
 
+// Hidden, since a template's exported statics are shared by all libraries of the process, which keeps ours from being
+// unloaded.
 template <class T>
-class ObjectPool {
+class [[gnu::visibility("hidden")]] ObjectPool {
  public:
   /// Memory for one T, not constructed.
   static void* take() {
     Local& list = local();
     ++list.balance;
-    if (CAPSTAN_POOLS_OFF) return ::operator new(sizeof(T), std::align_val_t{alignof(T)});
-    if (!list.head) [[unlikely]] refill(list);
+    if (CAPSTAN_POOLS_OFF) return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
+    if (!list.head) [[unlikely]]
+      refill(list);
     Node* node = list.head;
     list.head = node->next;
     --list.count;
@@ -37,9 +36,10 @@ class ObjectPool {
   static void give_back(void* memory) noexcept {
     Local& list = local();
     --list.balance;
-    if (CAPSTAN_POOLS_OFF) return ::operator delete(memory, std::align_val_t{alignof(T)});
+    if (CAPSTAN_POOLS_OFF) return ::operator delete (memory, std::align_val_t{alignof(T)});
     list.head = new (memory) Node{list.head};
-    if (++list.count >= 2 * kBatch) [[unlikely]] spill(list);
+    if (++list.count >= 2 * kBatch) [[unlikely]]
+      spill(list);
   }
 
   /// Objects taken minus objects given back on this thread.
@@ -52,15 +52,18 @@ class ObjectPool {
   struct Local {
     Node* head = nullptr;
     std::uint32_t count = 0;
-    bool has_exit_hook = false;
+    std::uint32_t limit = 1;  // 2 * kBatch once the list is known to `Shared`
     std::int64_t balance = 0;
+    ThreadExitHook exit_hook{retire};
+    Local* previous = nullptr;  // among the living threads' lists
+    Local* following = nullptr;
   };
   struct Shared {
     std::mutex mutex;
     Node* head = nullptr;
-  };
-  struct ExitHook {  // hands a dying thread's list to the others
-    ~ExitHook() { give_all(local()); }
+    Local* living = nullptr;
+    std::int64_t balance_elsewhere = 0;  // of threads that ended
+    memory::PartsPool record{count_in_use};
   };
   static constexpr std::uint32_t kBatch = 256;
   static constexpr std::size_t kStride = (sizeof(T) + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -70,50 +73,69 @@ class ObjectPool {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local Local list;
     return list;
   }
-  // Never destroyed: threads may outlive main.
-  static Shared& shared() {
-    static Shared* const instance = new Shared;
-    return *instance;
+  static Shared& shared() noexcept {
+    // Never destroyed: threads may outlive main.
+    union Forever {
+      constexpr Forever() : value() {}
+      constexpr ~Forever() {}
+      Shared value;
+    };
+    static constinit Forever instance;
+    return instance.value;
   }
 
-  static void refill(Local& list) {
-    hook_exit(list);
+  static void refill(Local & list) {
     std::lock_guard lock(shared().mutex);
+    introduce(list);
     while (shared().head && list.count < kBatch) {
       Node* node = shared().head;
       shared().head = node->next;
       push(list, node);
     }
     if (list.head) return;
-    auto* slab = static_cast<std::byte*>(memory::allocate(kStride * kBatch));
+    auto* slab = static_cast<std::byte*>(memory::allocate_for(shared().record, kStride * kBatch));
     for (std::uint32_t i = kBatch; i-- > 0;) push(list, new (slab + i * kStride) Node{nullptr});
   }
-  static void spill(Local& list) noexcept {
+  static void spill(Local & list) noexcept {
     std::lock_guard lock(shared().mutex);
-    while (list.count > kBatch) {
+    introduce(list);
+    if (list.count >= list.limit) give(list, kBatch);
+  }
+  /// Hands nodes to the other threads until `keep` are left.
+  static void give(Local & list, std::uint32_t keep) noexcept {
+    for (; list.count > keep; --list.count) {
       Node* node = list.head;
       list.head = node->next;
-      --list.count;
       node->next = shared().head;
       shared().head = node;
     }
   }
-  static void give_all(Local& list) noexcept {
+  static void introduce(Local & list) noexcept {
+    if (list.limit != 1) return;
+    list.limit = 2 * kBatch;
+    list.previous = nullptr;
+    list.following = shared().living;
+    if (list.following) list.following->previous = &list;
+    shared().living = &list;
+    call_at_thread_exit(list.exit_hook);
+  }
+  /// The thread ends: its list goes to the others.
+  static void retire() noexcept {
+    Local& list = local();
     std::lock_guard lock(shared().mutex);
-    while (Node* node = list.head) {
-      list.head = node->next;
-      node->next = shared().head;
-      shared().head = node;
-    }
-    list.count = 0;
+    give(list, 0);
+    shared().balance_elsewhere += std::exchange(list.balance, 0);
+    (list.previous ? list.previous->following : shared().living) = list.following;
+    if (list.following) list.following->previous = list.previous;
+    list.limit = 1;
   }
-  static void hook_exit(Local& list) {
-    if (list.has_exit_hook) return;
-    list.has_exit_hook = true;
-    static thread_local ExitHook hook;
-    (void)hook;
+  /// Called while no other thread is in the library.
+  static std::int64_t count_in_use() noexcept {
+    std::int64_t sum = shared().balance_elsewhere;
+    for (const Local* list = shared().living; list; list = list->following) sum += list->balance;
+    return sum;
   }
-  static void push(Local& list, Node* node) noexcept {
+  static void push(Local & list, Node * node) noexcept {
     node->next = list.head;
     list.head = node;
     ++list.count;
