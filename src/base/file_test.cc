@@ -1,0 +1,145 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+
+#include "capstan/base/error.h"
+
+namespace capstan {
+namespace {
+
+class File : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "capstan-file-XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string path(std::string_view name) const { return join_path(directory_, name); }
+
+  std::string directory_;
+};
+
+template <class E>
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no error of that type";
+}
+
+TEST_F(File, ReplacesAndReads) {
+  replace_file(path("a"), "one");
+  EXPECT_EQ(read_file(path("a")), "one");
+  replace_file(path("a"), "two and more");
+  EXPECT_EQ(read_file(path("a")), "two and more");
+  EXPECT_EQ(list_directory(directory_), std::vector<std::string>{"a"});
+}
+
+TEST_F(File, ErrorsCarryThePath) {
+  EXPECT_EQ(message_of<NotFound>([&] { read_file(path("gone")); }),
+            "cannot open '" + path("gone") + "': No such file or directory");
+  EXPECT_NE(message_of<FailedPrecondition>([&] { read_file(directory_); }).find("Is a directory"), std::string::npos);
+  EXPECT_THROW(TemporaryFile(path("gone/a")), NotFound);
+  EXPECT_THROW(remove_file(path("gone")), NotFound);
+  EXPECT_THROW(list_directory(path("gone")), NotFound);
+  EXPECT_THROW(sync_directory(path("gone")), NotFound);
+}
+
+TEST_F(File, ErrnoBecomesATypedError) {
+  const auto code = [](int number) {
+    try {
+      throw_file_error(number, "cannot read", "f");
+    } catch (const Error& error) {
+      return error.code();
+    }
+  };
+  EXPECT_EQ(code(ENOENT), Code::not_found);
+  EXPECT_EQ(code(EEXIST), Code::already_exists);
+  EXPECT_EQ(code(EACCES), Code::permission_denied);
+  EXPECT_EQ(code(EROFS), Code::permission_denied);
+  EXPECT_EQ(code(ENOSPC), Code::resource_exhausted);
+  EXPECT_EQ(code(EMFILE), Code::resource_exhausted);
+  EXPECT_EQ(code(ENAMETOOLONG), Code::invalid_argument);
+  EXPECT_EQ(code(ENOTDIR), Code::failed_precondition);
+  EXPECT_EQ(code(EIO), Code::unavailable);
+}
+
+TEST_F(File, AReadPastTheEndIsOutOfRange) {
+  replace_file(path("a"), "four");
+  ReadableFile file(path("a"));
+  std::byte bytes[3];
+  EXPECT_THROW(file.read_at(2, bytes), OutOfRange);
+  EXPECT_THROW(file.read_at(1ull << 40, bytes), OutOfRange);
+  file.read_at(1, bytes);
+  EXPECT_EQ(bytes[2], std::byte{'r'});
+}
+
+TEST_F(File, AFileTruncatedWhileOpenIsAnErrorNotASignal) {
+  replace_file(path("a"), std::string(1 << 16, 'x'));
+  ReadableFile file(path("a"));
+  std::filesystem::resize_file(path("a"), 10);
+  std::vector<std::byte> bytes(1 << 16);
+  EXPECT_THROW(file.read_at(0, bytes), OutOfRange);
+}
+
+TEST_F(File, AnUnpublishedFileDisappears) {
+  {
+    TemporaryFile file(path("a"));
+    file.append("text");
+    EXPECT_EQ(list_directory(directory_).size(), 1u);
+  }
+  EXPECT_TRUE(list_directory(directory_).empty());
+}
+
+TEST_F(File, AppendsPiecesLargerThanTheBuffer) {
+  const std::string large(9 << 20, 'l');
+  TemporaryFile file(path("a"));
+  file.append("head");
+  file.append(large);
+  file.append("tail");
+  EXPECT_EQ(file.size(), large.size() + 8);
+  file.sync_and_close();
+  file.publish(path("a"));
+  EXPECT_EQ(read_file(path("a")), "head" + large + "tail");
+}
+
+TEST_F(File, MakesDirectoriesOnce) {
+  make_directories(path("x/y/z"));
+  make_directories(path("x/y/z"));
+  EXPECT_TRUE(path_exists(path("x/y/z")));
+  EXPECT_FALSE(path_exists(path("x/z")));
+  replace_file(path("f"), "");
+  EXPECT_FALSE(path_exists(path("f/g")));
+  EXPECT_THROW(make_directories(path("f/g")), FailedPrecondition);
+}
+
+TEST_F(File, TheLockIsGivenBack) {
+  { DirectoryLock lock(directory_); }
+  DirectoryLock lock(directory_);
+  EXPECT_THROW(DirectoryLock(path("gone")), NotFound);
+}
+
+TEST(Path, Parts) {
+  EXPECT_EQ(parent_directory("a/b/c"), "a/b");
+  EXPECT_EQ(parent_directory("c"), ".");
+  EXPECT_EQ(parent_directory("/c"), "/");
+  EXPECT_EQ(parent_directory("a//c"), "a");
+  EXPECT_EQ(parent_directory("a/"), "a");
+  EXPECT_EQ(base_name("a/b"), "b");
+  EXPECT_EQ(base_name("b"), "b");
+  EXPECT_EQ(join_path("a", "b"), "a/b");
+  EXPECT_EQ(join_path("a/", "b"), "a/b");
+  EXPECT_EQ(join_path("a", "/b"), "/b");
+  EXPECT_EQ(join_path("", "b"), "b");
+}
+
+}  // namespace
+}  // namespace capstan
