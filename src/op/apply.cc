@@ -149,16 +149,23 @@ inline void act(const OpDef& op, Kernel kernel, DType key, const void* attribute
   if (is_observed) ObserverList::tell(OpCall(op, attributes, inputs, outputs));
 }
 
-void apply_into(const OpDef& op, const OpRuntime& runtime, std::span<const InputRef> inputs, const void* attributes,
-                std::span<Tensor> outputs) {
+/// Step 1: types and shapes of the outputs. Returns the type that chooses the kernel.
+DType infer(const OpDef& op, const OpRuntime& runtime, std::span<const InputRef> inputs, const void* attributes,
+            std::span<TensorSpec> specs) {
   TypeBinding types(op, runtime);
   types.bind_inputs(inputs);
   types.bind_attributes(runtime.schema, attributes);
-  SmallVector<TensorSpec, kFewOutputs> specs(outputs.size());
   set_output_types(runtime, types, inputs, specs);
   InferContext context(op, attributes, inputs, specs);
   op.shape(context);
-  act(op, runtime.kernels[types.key()], types.key(), attributes, inputs, specs, outputs);
+  return types.key();
+}
+
+void apply_into(const OpDef& op, const OpRuntime& runtime, std::span<const InputRef> inputs, const void* attributes,
+                std::span<Tensor> outputs) {
+  SmallVector<TensorSpec, kFewOutputs> specs(outputs.size());
+  const DType key = infer(op, runtime, inputs, attributes, specs);
+  act(op, runtime.kernels[key], key, attributes, inputs, specs, outputs);
 }
 
 /// One type for all, one output: no lists to walk.
@@ -239,6 +246,18 @@ std::size_t output_count(const OpDef& op, std::size_t input_count, const void* a
     count += argument.is_list ? list_length(op, runtime, argument, input_count, attributes) : 1;
   return count;
 }
+
+std::vector<TensorSpec> infer_outputs(const OpDef& op, std::span<const Tensor> inputs, const AttributeMap& attributes) {
+  const OpRuntime& runtime = runtime_of(op);
+  std::vector<InputRef> refs(inputs.begin(), inputs.end());
+  std::shared_ptr<void> held;
+  if (runtime.schema) held = runtime.schema->from_map(attributes, op.name());
+  std::vector<TensorSpec> specs(output_count(op, refs.size(), held.get()));
+  infer(op, runtime, refs, held.get(), specs);
+  return specs;
+}
+
+bool has_any_kernel(const OpDef& op) { return !runtime_of(op).kernels.empty(); }
 
 Tensor Op::call(std::initializer_list<Tensor> inputs, const AttributeMap& attributes) const {
   auto outputs = call_all(std::span(inputs.begin(), inputs.size()), attributes);

@@ -44,4 +44,8 @@ inline const detail::OpRuntime& runtime_of(const OpDef& op) {
 /// The number of outputs that a call with these inputs and attributes has.
 std::size_t output_count(const OpDef& op, std::size_t input_count, const void* attributes);
 
+/// What the shape function says of the outputs: step 1 of `apply` alone.
+std::vector<TensorSpec> infer_outputs(const OpDef& op, std::span<const Tensor> inputs, const AttributeMap& attributes);
+bool has_any_kernel(const OpDef& op);
+
 }  // namespace capstan

@@ -59,13 +59,13 @@ const OpDef tanh_op{
 const OpDef tanh_grad_op{
     .signature = "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex",
     .summary = "dy * (1 - y * y): the gradient of tanh, from its output y.",
-    .shape = shape::unchanged,
+    .shape = shape::all_same,
     .gradient =
         [](const OpCall& call, Tensor dz) {
           const Tensor y = conj(call.input(0)), dy = conj(call.input(1));
           return Gradients{dz * (-2 * dy) * y, apply(tanh_grad_op, {y, dz})};
         },
-    .batching = batching::elementwise,
+    .batching = batching::same_shape,
     .saves = Saves::all_inputs(),
     .facts = {.elementwise = true},
 };

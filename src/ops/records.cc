@@ -47,5 +47,30 @@ std::vector<Tensor> elementwise(const OpCall& call, std::span<const bool> is_bat
   return apply_all(call.op(), refs, call.raw_attributes());
 }
 
+std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batched) {
+  std::int64_t batch = 0;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    if (is_batched[i]) batch = call.input(i).dim(0);
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < call.input_count(); ++i) {
+    Shape repeated = call.input(i).shape();
+    if (!is_batched[i]) repeated.insert(0, batch);
+    inputs.push_back(is_batched[i] ? call.input(i) : broadcast_to(call.input(i), repeated));
+  }
+  std::vector<InputRef> refs(inputs.begin(), inputs.end());
+  return apply_all(call.op(), refs, call.raw_attributes());
+}
+
 }  // namespace batching
+
+namespace shape {
+
+void all_same(InferContext& context) {
+  Shape merged = context.input_shape(0);
+  for (std::size_t i = 1; i < context.input_count(); ++i)
+    merged = context.merge(merged, context.input_shape(i), "the shapes of all inputs");
+  for (std::size_t i = 0; i < context.output_count(); ++i) context.set_output(i, merged);
+}
+
+}  // namespace shape
 }  // namespace capstan

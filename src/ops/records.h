@@ -20,7 +20,17 @@ namespace batching {
 /// For ops that work element by element: inputs of lower rank get their missing dimensions behind the batch's.
 std::vector<Tensor> elementwise(const OpCall& call, std::span<const bool> is_batched);
 
+/// For elementwise ops that do not broadcast: inputs without the batch are repeated for each member.
+std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batched);
+
 }  // namespace batching
+
+namespace shape {
+
+/// All inputs have one shape, which is the outputs'.
+void all_same(InferContext& context);
+
+}  // namespace shape
 
 using OpList = std::span<const OpDef* const>;
 /// The families, joined in all.cc.

@@ -8,6 +8,7 @@
 #include "base/object_pool.h"
 #include "capstan/base/error.h"
 #include "tensor/storage.h"
+#include "tensor/symbolic.h"
 #include "tensor/type_switch.h"
 
 namespace capstan {
@@ -138,6 +139,12 @@ Tensor new_tensor(DType dtype, const Shape& shape) {
     rep->data = rep->buffer->data;
   }
   if (!is_plain(dtype)) [[unlikely]] detail::construct_elements(dtype, rep->data, static_cast<std::size_t>(count));
+  return tensor;
+}
+
+Tensor new_symbolic_tensor(DType dtype, const Shape& shape) {
+  Tensor tensor = Tensor::adopt(detail::new_rep(dtype, shape, shape.num_elements()));
+  tensor.rep_or_null()->is_symbolic = true;
   return tensor;
 }
 
