@@ -6,10 +6,12 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include "base/crc32c.h"
+#include "base/faulty_files.h"
 #include "base/file.h"
 #include "capstan/base/error.h"
 #include "capstan/tensor/tensor.h"
@@ -52,11 +54,18 @@ inline void expect_contains(const std::string& text, std::string_view part) {
 inline void expect_same(const Tensor& a, const Tensor& b, std::string_view what = {}) {
   ASSERT_EQ(a.dtype(), b.dtype()) << what;
   ASSERT_EQ(a.shape(), b.shape()) << what;
-  if (a.dtype() == DType::string) EXPECT_EQ(a.to_vector<std::string>(), b.to_vector<std::string>()) << what;
-  else EXPECT_EQ(std::memcmp(a.raw_data(), b.raw_data(), static_cast<std::size_t>(a.size()) * dtype_size(a.dtype())), 0) << what;
+  if (a.dtype() == DType::string) {
+    EXPECT_EQ(a.to_vector<std::string>(), b.to_vector<std::string>()) << what;
+  } else {
+    const auto bytes = static_cast<std::size_t>(a.size()) * dtype_size(a.dtype());
+    EXPECT_EQ(std::memcmp(a.raw_data(), b.raw_data(), bytes), 0) << what;
+  }
 }
 
-inline void put_file(const std::string& path, std::string_view content) { replace_file(path, content); }
+/// Without waiting for the disk.
+inline void put_file(const std::string& path, std::string_view content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
 
 inline wire::BundleHeaderProto plain_header() {
   wire::BundleHeaderProto header;
@@ -66,7 +75,8 @@ inline wire::BundleHeaderProto plain_header() {
 }
 
 inline void put_table(const std::string& path, const std::map<std::string, std::string>& records) {
-  TemporaryFile file(path);
+  FaultyFiles files;
+  TemporaryFile file(path, files);
   TableWriter writer(file);
   for (const auto& [key, value] : records) writer.add(key, value);
   writer.finish();
