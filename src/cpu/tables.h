@@ -20,5 +20,8 @@ KernelTable math_unary_kernels();
 KernelTable math_binary_kernels();
 KernelTable array_kernels();
 KernelTable reduce_kernels();
+KernelTable state_kernels();
+KernelTable training_kernels();
+KernelTable random_kernels();
 
 }  // namespace capstan::cpu

@@ -38,5 +38,8 @@ OpList math_unary_ops();
 OpList math_binary_ops();
 OpList array_ops();
 OpList reduce_ops();
+OpList state_ops();
+OpList training_ops();
+OpList random_ops();
 
 }  // namespace capstan
