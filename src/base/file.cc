@@ -14,7 +14,7 @@
 namespace capstan {
 namespace {
 
-constexpr std::size_t kBufferBytes = 8 << 20;
+constexpr std::size_t kBufferBytes = 1 << 20;
 
 int check(int result, std::string_view what, const std::string& path) {
   if (result < 0) throw_file_error(-result, what, path);

@@ -227,7 +227,7 @@ TEST_F(BundleFaults, C259_WritersOfOnePrefixDoNotMix) {
   for (int i = 0; i < 4; ++i) {
     children.push_back(fork());
     if (children.back() != 0) continue;
-    for (int round = 0; round < 10; ++round) write(prefix(), i % 2 ? old_content() : new_content(), FileSystem::system());
+    for (int round = 0; round < 5; ++round) write(prefix(), i % 2 ? old_content() : new_content(), FileSystem::system());
     _exit(0);
   }
   for (int i = 0; i < 50; ++i) look(prefix());

@@ -7,6 +7,7 @@
 #include "checkpoint/coding.h"
 #include "checkpoint/test_files.h"
 #include "tensor/storage.h"
+#include "wire/object_graph.h"
 
 namespace capstan::checkpoint {
 namespace {
@@ -311,6 +312,10 @@ TEST_F(Bundle, ReadsObjectsThatTensorFlowWrote) {
   EXPECT_TRUE(reader.contains("_CHECKPOINTABLE_OBJECT_GRAPH"));
   EXPECT_EQ(reader.read("save_counter/.ATTRIBUTES/VARIABLE_VALUE").item<std::int64_t>(), 3);
   expect_same(reader.read("dense/kernel/.ATTRIBUTES/VARIABLE_VALUE"), constant({{1.f, 2.f}, {3.f, 4.f}}));
+  const std::string bytes = reader.read("_CHECKPOINTABLE_OBJECT_GRAPH").item<std::string>();
+  const auto graph = wire::decode_object_graph(bytes);
+  EXPECT_EQ(graph.nodes.front().children.size(), 3u);  // dense, step, save_counter
+  EXPECT_EQ(wire::encode(graph), bytes);
 }
 
 }  // namespace
