@@ -70,7 +70,9 @@ TEST_F(StateFile, TimesRoundTrip) {
 
 TEST_F(StateFile, BadStatesAreRefused) {
   expect_contains(message_of<InvalidArgument>([&] { write_state(directory_, {}); }), "must be named");
-  expect_contains(message_of<InvalidArgument>([&] { write_state(directory_, {"b", {"a"}, {1.5}, {}}); }),
+  expect_contains(message_of<InvalidArgument>([&] {
+                    write_state(directory_, {"b", {"a"}, {1.5}, {}});
+                  }),
                   "as many timestamps as paths, got 1 and 2");
   put_file(path("checkpoint"), "model: 1");
   expect_contains(message_of<DataLoss>([&] { read_state(directory_); }), "there is no field 'model'");

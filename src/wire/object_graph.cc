@@ -11,9 +11,14 @@ Graph::ObjectReference decode_reference(std::string_view message) {
   Graph::ObjectReference reference;
   read_fields(message, "TrackableObjectGraph.ObjectReference", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): reference.node_id = field.get_int32(); break;
-      case bytes(2): reference.local_name = text(field); break;
-      default: field.skip();
+      case varint(1):
+        reference.node_id = field.get_int32();
+        break;
+      case bytes(2):
+        reference.local_name = text(field);
+        break;
+      default:
+        field.skip();
     }
   });
   return reference;
@@ -23,10 +28,17 @@ Graph::SerializedTensor decode_attribute(std::string_view message) {
   Graph::SerializedTensor attribute;
   read_fields(message, "TrackableObjectGraph.SerializedTensor", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case bytes(1): attribute.name = text(field); break;
-      case bytes(2): attribute.full_name = text(field); break;
-      case bytes(3): attribute.checkpoint_key = text(field); break;
-      default: field.skip();
+      case bytes(1):
+        attribute.name = text(field);
+        break;
+      case bytes(2):
+        attribute.full_name = text(field);
+        break;
+      case bytes(3):
+        attribute.checkpoint_key = text(field);
+        break;
+      default:
+        field.skip();
     }
   });
   return attribute;
@@ -36,10 +48,17 @@ Graph::SlotVariableReference decode_slot(std::string_view message) {
   Graph::SlotVariableReference slot;
   read_fields(message, "TrackableObjectGraph.SlotVariableReference", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): slot.original_variable_node_id = field.get_int32(); break;
-      case bytes(2): slot.slot_name = text(field); break;
-      case varint(3): slot.slot_variable_node_id = field.get_int32(); break;
-      default: field.skip();
+      case varint(1):
+        slot.original_variable_node_id = field.get_int32();
+        break;
+      case bytes(2):
+        slot.slot_name = text(field);
+        break;
+      case varint(3):
+        slot.slot_variable_node_id = field.get_int32();
+        break;
+      default:
+        field.skip();
     }
   });
   return slot;
@@ -49,9 +68,14 @@ Graph::RegisteredSaver decode_saver(std::string_view message) {
   Graph::RegisteredSaver saver;
   read_fields(message, "RegisteredSaver", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case bytes(1): saver.name = text(field); break;
-      case bytes(2): saver.object_name = text(field); break;
-      default: field.skip();
+      case bytes(1):
+        saver.name = text(field);
+        break;
+      case bytes(2):
+        saver.object_name = text(field);
+        break;
+      default:
+        field.skip();
     }
   });
   return saver;
@@ -60,8 +84,10 @@ Graph::RegisteredSaver decode_saver(std::string_view message) {
 bool decode_bool_value(std::string_view message) {
   bool value = false;
   read_fields(message, "BoolValue", [&](pbf_reader& field) {
-    if (field.tag_and_type() == varint(1)) value = field.get_bool();
-    else field.skip();
+    if (field.tag_and_type() == varint(1))
+      value = field.get_bool();
+    else
+      field.skip();
   });
   return value;
 }
@@ -70,12 +96,23 @@ Graph::TrackableObject decode_object(std::string_view message) {
   Graph::TrackableObject object;
   read_fields(message, "TrackableObjectGraph.TrackableObject", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case bytes(1): object.children.push_back(decode_reference(view(field))); break;
-      case bytes(2): object.attributes.push_back(decode_attribute(view(field))); break;
-      case bytes(3): object.slot_variables.push_back(decode_slot(view(field))); break;
-      case bytes(4): object.registered_saver = decode_saver(view(field)); break;
-      case bytes(5): object.has_checkpoint_values = decode_bool_value(view(field)); break;
-      default: field.skip();
+      case bytes(1):
+        object.children.push_back(decode_reference(view(field)));
+        break;
+      case bytes(2):
+        object.attributes.push_back(decode_attribute(view(field)));
+        break;
+      case bytes(3):
+        object.slot_variables.push_back(decode_slot(view(field)));
+        break;
+      case bytes(4):
+        object.registered_saver = decode_saver(view(field));
+        break;
+      case bytes(5):
+        object.has_checkpoint_values = decode_bool_value(view(field));
+        break;
+      default:
+        field.skip();
     }
   });
   return object;
@@ -145,8 +182,10 @@ std::string encode(const TrackableObjectGraph& message) {
 TrackableObjectGraph decode_object_graph(std::string_view message) {
   TrackableObjectGraph graph;
   read_fields(message, "TrackableObjectGraph", [&](pbf_reader& field) {
-    if (field.tag_and_type() == bytes(1)) graph.nodes.push_back(decode_object(view(field)));
-    else field.skip();
+    if (field.tag_and_type() == bytes(1))
+      graph.nodes.push_back(decode_object(view(field)));
+    else
+      field.skip();
   });
   return graph;
 }
