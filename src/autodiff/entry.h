@@ -29,7 +29,9 @@ class SavedAttributes {
     if (op.attributes) copy_ = op.attributes().copy(attributes);
   }
   const void* get() const { return copy_.get(); }
-  void clear() { copy_.reset(); }
+  void clear() {
+    if (copy_) copy_.reset();
+  }
 
  private:
   std::shared_ptr<void> copy_;

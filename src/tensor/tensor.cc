@@ -78,10 +78,10 @@ void release_foreign(Buffer* buffer) noexcept {
   delete foreign;
 }
 
-std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count) {
+inline std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), dtype_size(dtype), &bytes) ||
-      bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
+      bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) [[unlikely]]
     throw InvalidArgument("a tensor of type " + std::string(dtype_name(dtype)) + " and shape " + shape.to_string() +
                           " has more bytes than can be addressed");
   return bytes;
