@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capstan/autodiff/gradient_tape.h"
+#include "capstan/autodiff/record.h"
 #include "capstan/base/error.h"
 #include "capstan/base/threads.h"
 #include "capstan/base/warning.h"

@@ -1,5 +1,9 @@
 #include "capstan/nn/layer.h"
 
+#include "capstan/base/error.h"
+#include "capstan/ops/array.h"
+#include "op/observer.h"
+
 namespace capstan::nn {
 
 Tensor LayerBody::operator()(const Tensor& x, const CallOptions& options) {
@@ -26,6 +30,16 @@ class SequentialBody final : public LayerBody {
   }
 
  private:
+  /// Each layer learns its input's shape from what the layers before it make of one example of zeros.
+  void build(const Shape& input) override {
+    if (input.rank() < 1) throw InvalidArgument("Sequential: the input must have a batch dimension, got shape " + input.to_string());
+    const PauseObservers silent;
+    Shape example = input;
+    example.set_dim(0, 1);
+    Tensor y = zeros(example);
+    for (const Layer& layer : layers_) y = layer(y);
+  }
+
   Tensor call(const Tensor& x, const CallOptions& options) override {
     Tensor y = x;
     for (const Layer& layer : layers_) y = layer(y, options);
