@@ -9,7 +9,10 @@ std::span<const KernelRow> builtin_kernels() {
   static const std::vector<KernelRow> all = [] {
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : {cpu::math_unary_kernels(), cpu::math_binary_kernels(), cpu::array_kernels(),
-                                   cpu::reduce_kernels()})
+                                   cpu::reduce_kernels(), cpu::math_exponential_kernels(), cpu::math_trigonometric_kernels(),
+                                   cpu::math_complex_kernels(), cpu::math_division_kernels(),
+                                   cpu::math_power_kernels(), cpu::compare_kernels(), cpu::select_kernels(),
+                                   cpu::cast_kernels(), cpu::activation_kernels()})
       joined.insert(joined.end(), table.begin(), table.end());
     return joined;
   }();

@@ -20,5 +20,14 @@ KernelTable math_unary_kernels();
 KernelTable math_binary_kernels();
 KernelTable array_kernels();
 KernelTable reduce_kernels();
+KernelTable math_exponential_kernels();
+KernelTable math_trigonometric_kernels();
+KernelTable math_complex_kernels();
+KernelTable math_division_kernels();
+KernelTable math_power_kernels();
+KernelTable compare_kernels();
+KernelTable select_kernels();
+KernelTable cast_kernels();
+KernelTable activation_kernels();
 
 }  // namespace capstan::cpu

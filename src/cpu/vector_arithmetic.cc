@@ -152,28 +152,26 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace capstan::cpu {
-namespace {
-
-HWY_EXPORT(float_arithmetic);
-HWY_EXPORT(double_arithmetic);
-HWY_EXPORT(widen_float16);
-HWY_EXPORT(narrow_float16);
-
-}  // namespace
 
 template <>
 const VectorArithmetic<float>& vector_arithmetic<float>() {
-  static const VectorArithmetic<float>& table = *HWY_DYNAMIC_DISPATCH(float_arithmetic)();
+  static const VectorArithmetic<float>& table = *CAPSTAN_CHOOSE(float_arithmetic)();
   return table;
 }
 template <>
 const VectorArithmetic<double>& vector_arithmetic<double>() {
-  static const VectorArithmetic<double>& table = *HWY_DYNAMIC_DISPATCH(double_arithmetic)();
+  static const VectorArithmetic<double>& table = *CAPSTAN_CHOOSE(double_arithmetic)();
   return table;
 }
 
-void widen(const float16* x, float* out, std::int64_t n) { HWY_DYNAMIC_DISPATCH(widen_float16)(x, out, n); }
-void narrow(const float* x, float16* out, std::int64_t n) { HWY_DYNAMIC_DISPATCH(narrow_float16)(x, out, n); }
+void widen(const float16* x, float* out, std::int64_t n) {
+  static const auto function = CAPSTAN_CHOOSE(widen_float16);
+  function(x, out, n);
+}
+void narrow(const float* x, float16* out, std::int64_t n) {
+  static const auto function = CAPSTAN_CHOOSE(narrow_float16);
+  function(x, out, n);
+}
 // Plain loops of integer arithmetic: the compiler vectorizes them.
 void widen(const bfloat16* x, float* out, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = x[i];

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "capstan/tensor/dtype.h"
+#include "cpu/instruction_set.h"
 
 namespace capstan::cpu {
 
@@ -30,7 +31,7 @@ struct VectorArithmetic {
   BinaryRow<T> relu_grad;  // (dy, x): dy where x > 0, else 0
 };
 
-/// Within 4 units in the last place, right at zeros, denormals, infinities and NaN. (dy, y) of the gradients in
+/// Within 5 units in the last place (most within 2), right at zeros, denormals, infinities and NaN. (dy, y) of the gradients in
 /// TensorFlow's order: `tanh_grad(y, dy)`.
 template <class T>
 struct VectorMath {
@@ -43,6 +44,9 @@ template <class T>
 const VectorArithmetic<T>& vector_arithmetic();
 template <class T>
 const VectorMath<T>& vector_math();
+/// The functions for one instruction set, which the processor must have: tests compare them.
+template <class T>
+const VectorMath<T>& vector_math_for(InstructionSet set);
 
 /// Half types to float and back, rounding to nearest even.
 void widen(const float16* x, float* out, std::int64_t n);

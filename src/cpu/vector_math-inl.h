@@ -1,4 +1,4 @@
-// Transcendental functions of SIMD vectors, for float and, where a double form is given, double. Each is within 4 units
+// Transcendental functions of SIMD vectors, for float and, where a double form is given, double. Each is within 5 units
 // in the last place and right at zeros, denormals, infinities and NaN. Other kernels include this file within their own
 // foreach_target loop. The coefficients of the float forms are minimax fits made for this file (Lawson's iteration).
 #if defined(CAPSTAN_CPU_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -125,8 +125,8 @@ HWY_INLINE V vector_tanh(D d, V x) {
   if constexpr (is_float(D{})) {
     const V bounded = clamp(d, magnitude, 0, 9.02);
     const V z = hn::Mul(bounded, bounded);
-    const V above = hn::Mul(bounded, polynomial(d, z, 1, 0.13379702, 0.00349401566, 2.05831548e-05, 1.33186058e-08));
-    const V below = polynomial(d, z, 1, 0.467130184, 0.025871003, 0.000328306109, 7.76183128e-07);
+    const V above = hn::Mul(bounded, polynomial(d, z, 1, 0.13379702, 0.00349401566, 2.0583162e-05, 1.33185969e-08));
+    const V below = polynomial(d, z, 1, 0.467130184, 0.0258710012, 0.000328306109, 7.76183981e-07);
     const V ratio = hn::Div(above, below);
     // The ratio may end a unit above 1.
     return hn::CopySign(hn::IfThenElse(hn::Gt(ratio, hn::Set(d, 1)), hn::Set(d, 1), ratio), x);
@@ -206,9 +206,9 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_erf(D d, V x) {
   const V bounded = clamp(d, x, -3.95, 3.95);
   const V z = hn::Mul(bounded, bounded);
-  const V above = hn::Mul(bounded, polynomial(d, z, 1.12837911, 0.191537768, 0.0528736413, 0.00380758033, 0.000284667767,
+  const V above = hn::Mul(bounded, polynomial(d, z, 1.12837911, 0.191537797, 0.0528736413, 0.00380758033, 0.000284667767,
                                               2.02591741e-06));
-  const V ratio = hn::Div(above, polynomial(d, z, 1, 0.50307858, 0.114554308, 0.0150539344, 0.00117057166, 3.78308468e-05));
+  const V ratio = hn::Div(above, polynomial(d, z, 1, 0.503078699, 0.114554301, 0.0150539344, 0.00117057178, 3.78308468e-05));
   return hn::IfThenElse(hn::Gt(hn::Abs(ratio), hn::Set(d, 1)), hn::CopySign(hn::Set(d, 1), ratio), ratio);
 }
 

@@ -129,21 +129,24 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace capstan::cpu {
-namespace {
 
-HWY_EXPORT(float_math);
-HWY_EXPORT(double_math);
-
-}  // namespace
+template <>
+const VectorMath<float>& vector_math_for<float>(InstructionSet set) {
+  return *CAPSTAN_CHOOSE_FOR(set, float_math)();
+}
+template <>
+const VectorMath<double>& vector_math_for<double>(InstructionSet set) {
+  return *CAPSTAN_CHOOSE_FOR(set, double_math)();
+}
 
 template <>
 const VectorMath<float>& vector_math<float>() {
-  static const VectorMath<float>& table = *HWY_DYNAMIC_DISPATCH(float_math)();
+  static const VectorMath<float>& table = vector_math_for<float>(best_instruction_set());
   return table;
 }
 template <>
 const VectorMath<double>& vector_math<double>() {
-  static const VectorMath<double>& table = *HWY_DYNAMIC_DISPATCH(double_math)();
+  static const VectorMath<double>& table = vector_math_for<double>(best_instruction_set());
   return table;
 }
 

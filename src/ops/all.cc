@@ -9,7 +9,9 @@ namespace capstan {
 std::span<const OpDef* const> builtin_ops() {
   static const std::vector<const OpDef*> all = [] {
     std::vector<const OpDef*> joined;
-    for (OpList family : {math_unary_ops(), math_binary_ops(), array_ops(), reduce_ops()})
+    for (OpList family : {math_unary_ops(), math_binary_ops(), array_ops(), reduce_ops(),
+                          math_exponential_ops(), math_trigonometric_ops(), math_complex_ops(), math_division_ops(),
+                          math_power_ops(), compare_ops(), select_ops(), cast_ops(), activation_ops()})
       joined.insert(joined.end(), family.begin(), family.end());
     return joined;
   }();
