@@ -23,5 +23,14 @@ KernelTable reduce_kernels();
 KernelTable state_kernels();
 KernelTable training_kernels();
 KernelTable random_kernels();
+KernelTable math_exponential_kernels();
+KernelTable math_trigonometric_kernels();
+KernelTable math_complex_kernels();
+KernelTable math_division_kernels();
+KernelTable math_power_kernels();
+KernelTable compare_kernels();
+KernelTable select_kernels();
+KernelTable cast_kernels();
+KernelTable activation_kernels();
 
 }  // namespace capstan::cpu

@@ -211,9 +211,13 @@ def flatten(inputs):
     return [tf.convert_to_tensor(v) for v in flat]
 
 
+# Arguments that the Python function calls otherwise than the op's definition.
+RENAMED = {"Select": ["condition", "x", "y"]}
+
+
 def run(op, inputs, attributes):
     definition = op_def_registry.get(op)
-    names = [a.name for a in definition.input_arg]
+    names = RENAMED.get(op, [a.name for a in definition.input_arg])
     assert len(names) == len(inputs), (op, names)
     result = getattr(tf.raw_ops, op)(**dict(zip(names, inputs)), **attributes)
     if result is None or isinstance(result, tf.Operation):

@@ -128,9 +128,10 @@ inline constexpr DType dtype_of_v<std::string> = DType::string;
 
 }  // namespace detail
 
-/// A C++ type that is an element type: the numbers, bool, std::complex, std::string.
+/// A C++ type that is an element type: the numbers, bool, std::complex, std::string. (Compared as numbers: `!=` between
+/// enumerators would ask the operators of tensors whether they apply, and those ask this concept.)
 template <class T>
-concept Element = detail::dtype_of_v<T> != DType::invalid;
+concept Element = static_cast<int>(detail::dtype_of_v<T>) != 0;
 
 /// The element type of a C++ type: `dtype_of<float>() == DType::float32`.
 template <Element T>
