@@ -20,5 +20,15 @@ KernelTable math_unary_kernels();
 KernelTable math_binary_kernels();
 KernelTable array_kernels();
 KernelTable reduce_kernels();
+KernelTable concat_kernels();
+KernelTable split_kernels();
+KernelTable gather_kernels();
+KernelTable scatter_kernels();
+KernelTable segment_kernels();
+KernelTable transpose_kernels();
+KernelTable shape_kernels();
+KernelTable strided_slice_kernels();
+KernelTable pad_kernels();
+KernelTable sequence_kernels();
 
 }  // namespace capstan::cpu
