@@ -3,10 +3,9 @@
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/math.h"
+#include "ops/slices.h"
 
 namespace capstan {
-
-IndexedSlices concat_slices(std::span<const IndexedSlices>) { throw Unimplemented("concat_slices: needs ConcatV2"); }
 
 namespace {
 

@@ -45,7 +45,4 @@ class Sweep {
   std::vector<std::pair<Edge, Gradient>> seeds_;
 };
 
-/// Sums slices of one array into one `IndexedSlices`; int32 and int64 indices mixed become int64.
-IndexedSlices concat_slices(std::span<const IndexedSlices> parts);
-
 }  // namespace capstan

@@ -24,6 +24,16 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::select_kernels(),
         cpu::cast_kernels(),
         cpu::activation_kernels(),
+        cpu::concat_kernels(),
+        cpu::split_kernels(),
+        cpu::gather_kernels(),
+        cpu::scatter_kernels(),
+        cpu::segment_kernels(),
+        cpu::transpose_kernels(),
+        cpu::shape_kernels(),
+        cpu::strided_slice_kernels(),
+        cpu::pad_kernels(),
+        cpu::sequence_kernels(),
     };
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());

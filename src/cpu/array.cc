@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu/broadcast.h"
+#include "cpu/storage_type.h"
 #include "cpu/tables.h"
 #include "tensor/storage.h"
 #include "tensor/type_switch.h"
@@ -14,21 +15,6 @@ namespace {
 
 void share(KernelContext& context) {
   context.set_output(0, share_elements(context.input(0), context.output_spec(0).shape));
-}
-
-/// Calls `visitor` with a C++ type that has the size and the copying of the element type: numbers count as bytes.
-template <class Visitor>
-void visit_storage(DType dtype, Visitor&& visitor) {
-  if (dtype == DType::string) return visitor.template operator()<std::string>();
-  if (dtype == DType::resource) return visitor.template operator()<ResourceHandle>();
-  if (dtype == DType::variant) return visitor.template operator()<Variant>();
-  switch (dtype_size(dtype)) {
-    case 1: return visitor.template operator()<std::uint8_t>();
-    case 2: return visitor.template operator()<std::uint16_t>();
-    case 4: return visitor.template operator()<std::uint32_t>();
-    case 8: return visitor.template operator()<std::uint64_t>();
-    default: return visitor.template operator()<std::complex<double>>();
-  }
 }
 
 void broadcast_to_kernel(KernelContext& context) {
@@ -62,7 +48,8 @@ void zeros_like_kernel(KernelContext& context) {
 
 void ones_like_kernel(KernelContext& context) {
   visit_number(context.input(0).dtype(), [&]<class T>() {
-    std::fill_n(context.make_output<T>(0), context.output(0).size(), T(1));
+    T* to = context.make_output<T>(0);  // before its size is asked for
+    std::fill_n(to, context.output(0).size(), T(1));
   });
 }
 

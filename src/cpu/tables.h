@@ -32,5 +32,15 @@ KernelTable compare_kernels();
 KernelTable select_kernels();
 KernelTable cast_kernels();
 KernelTable activation_kernels();
+KernelTable concat_kernels();
+KernelTable split_kernels();
+KernelTable gather_kernels();
+KernelTable scatter_kernels();
+KernelTable segment_kernels();
+KernelTable transpose_kernels();
+KernelTable shape_kernels();
+KernelTable strided_slice_kernels();
+KernelTable pad_kernels();
+KernelTable sequence_kernels();
 
 }  // namespace capstan::cpu

@@ -47,8 +47,14 @@ Shape InferContext::shape_from_input(std::size_t i, bool allow_unknown) const {
   for (std::int64_t size : dims)
     if (size < (allow_unknown ? -1 : 0))
       fail("sizes in a shape must not be negative, got " + std::to_string(size));
+  if (dims.size() > Shape::kMaxRank)
+    fail("a shape has at most 254 dimensions, got " + std::to_string(dims.size()));
   Shape shape(dims);
-  if (shape.is_fully_known()) shape.num_elements();  // throws if they cannot be counted
+  try {
+    shape.num_elements();
+  } catch (const InvalidArgument&) {
+    fail("the elements of shape " + shape.to_string() + " cannot be counted in 64 bits");
+  }
   return shape;
 }
 

@@ -25,6 +25,16 @@ std::span<const OpDef* const> builtin_ops() {
         select_ops(),
         cast_ops(),
         activation_ops(),
+        concat_ops(),
+        split_ops(),
+        gather_ops(),
+        scatter_ops(),
+        segment_ops(),
+        transpose_ops(),
+        shape_ops(),
+        strided_slice_ops(),
+        pad_ops(),
+        sequence_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

@@ -1,6 +1,7 @@
 // Making tensors and changing their shape.
 #include "capstan/ops/array.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "capstan/ops/reduce.h"
@@ -13,8 +14,10 @@ namespace {
 void reshape_shape(InferContext& context) {
   const Shape& input = context.input_shape(0);
   Shape target = context.shape_from_input(1, /*allow_unknown=*/true);
-  const Tensor* value = context.input_value(1);
-  if (!value) return context.set_output(0, target);
+  if (!context.input_value(1)) {
+    if (target.rank() == 1) target.set_dim(0, input.num_elements());
+    return context.set_output(0, target);
+  }
   int open = -1;
   for (int i = 0; i < target.rank(); ++i) {
     if (target[i] >= 0) continue;
@@ -39,10 +42,13 @@ void reshape_shape(InferContext& context) {
 }
 
 void broadcast_to_shape(InferContext& context) {
-  const Shape target = context.shape_from_input(1);
+  Shape target = context.shape_from_input(1);
   const Shape& input = context.input_shape(0);
   if (input.has_rank() && target.has_rank()) {
     const int added = target.rank() - input.rank();
+    // A size that is not 1 stays, also where the target's is not known.
+    for (int i = std::max(0, -added); i < input.rank(); ++i)
+      if (input[i] >= 0 && input[i] != 1 && target[i + added] < 0) target.set_dim(i + added, input[i]);
     bool fits = added >= 0;
     for (int i = 0; fits && i < input.rank(); ++i)
       fits = input[i] == 1 || input[i] < 0 || target[i + added] < 0 || input[i] == target[i + added];
@@ -53,7 +59,7 @@ void broadcast_to_shape(InferContext& context) {
 
 void fill_shape(InferContext& context) {
   const Shape& value = context.input_shape(1);
-  if (value.has_rank() && !value.is_scalar() && value != Shape{1})
+  if (value.has_rank() && !value.is_scalar() && !value.is_compatible_with(Shape{1}))
     context.fail("'value' must be a scalar, got shape " + value.to_string());
   context.set_output(0, context.shape_from_input(0));
 }

@@ -1,8 +1,11 @@
 #include "ops/records.h"
 
+#include <algorithm>
+
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/reduce.h"
+#include "tensor/integers.h"
 
 namespace capstan {
 
@@ -17,6 +20,19 @@ Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy) {
   for (int axis = 0; axis < from.rank(); ++axis)
     if (axis < added || (to[axis - added] == 1 && from[axis] != 1)) axes.push_back(axis);
   return reshape(reduce_sum(std::move(dy), {.axis = std::move(axes)}), to);
+}
+
+Tensor shape_tensor(const Shape& shape, DType dtype) {
+  const Tensor smallest = shape_tensor(shape);
+  return smallest.dtype() == DType::int32 && dtype == DType::int64 ? constant(shape.dims(), Shape{shape.rank()}) : smallest;
+}
+
+Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype) {
+  const Shape& shape = call.input_shape(i);
+  if (shape.is_fully_known()) return shape_tensor(shape, dtype);
+  if (call.has_input(i)) return shape_of(call.input(i), dtype);
+  throw Unimplemented(std::string(call.op().name()) + ": its gradient needs the shape of input " + std::to_string(i) +
+                      ", which is known only as " + shape.to_string());
 }
 
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y) {
@@ -47,16 +63,27 @@ std::vector<Tensor> elementwise(const OpCall& call, std::span<const bool> is_bat
   return apply_all(call.op(), refs, call.raw_attributes());
 }
 
-std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batched) {
+std::vector<Tensor> with_batch(const OpCall& call, std::span<const bool> is_batched, std::size_t count) {
   std::int64_t batch = 0;
   for (std::size_t i = 0; i < call.input_count(); ++i)
     if (is_batched[i]) batch = call.input(i).dim(0);
   std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < call.input_count(); ++i) {
+  for (std::size_t i = 0; i < std::min(count, call.input_count()); ++i) {
     Shape repeated = call.input(i).shape();
     if (!is_batched[i]) repeated.insert(0, batch);
     inputs.push_back(is_batched[i] ? call.input(i) : broadcast_to(call.input(i), repeated));
   }
+  return inputs;
+}
+
+Tensor axes_behind_batch(const Tensor& axes) {
+  std::vector<std::int64_t> moved = integers_of(axes);
+  for (std::int64_t& axis : moved) axis = axis_behind_batch(axis);
+  return constant_as(constant(moved, axes.shape()), axes.dtype());
+}
+
+std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batched) {
+  std::vector<Tensor> inputs = with_batch(call, is_batched);
   std::vector<InputRef> refs(inputs.begin(), inputs.end());
   return apply_all(call.op(), refs, call.raw_attributes());
 }
@@ -64,6 +91,25 @@ std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batc
 }  // namespace batching
 
 namespace shape {
+
+void set_output(InferContext& context, std::size_t i, std::span<const std::int64_t> dims) {
+  if (dims.size() > Shape::kMaxRank)
+    context.fail("the result would have " + std::to_string(dims.size()) + " dimensions; at most " +
+                 std::to_string(Shape::kMaxRank) + " are possible");
+  Shape result(dims);
+  try {
+    result.num_elements();
+  } catch (const InvalidArgument&) {
+    context.fail("the result would have shape " + result.to_string() + ", whose elements 64 bits cannot count");
+  }
+  context.set_output(i, std::move(result));
+}
+
+std::optional<int> axis_input(const InferContext& context, std::size_t i, int rank, std::string_view argument) {
+  context.require_rank(i, 0, argument);
+  if (!context.input_value(i) || rank < 0) return std::nullopt;
+  return context.normalize_axis(context.integers(i)[0], rank, argument);
+}
 
 void all_same(InferContext& context) {
   Shape merged = context.input_shape(0);

@@ -1,6 +1,7 @@
 // What families of ops share when they write their records and gradients.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "capstan/op/op.h"
@@ -20,6 +21,12 @@ constexpr OpDef binary_record(std::string_view signature, std::string_view summa
 /// ops.
 Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy);
 
+/// Input `i`'s shape as a tensor, for gradients: a constant where it is known. Throws Unimplemented if it is known only in
+/// part and the record does not save the input.
+Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype = DType::int32);
+/// A known shape as a vector of int32 or int64; int32 becomes int64 if a size needs it.
+Tensor shape_tensor(const Shape& shape, DType dtype);
+
 /// Runs an op of two operands after numbers took the type of the tensor beside them.
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y);
 
@@ -31,9 +38,21 @@ std::vector<Tensor> elementwise(const OpCall& call, std::span<const bool> is_bat
 /// For elementwise ops that do not broadcast: inputs without the batch are repeated for each member.
 std::vector<Tensor> same_shape(const OpCall& call, std::span<const bool> is_batched);
 
+/// The first `count` inputs (all unless given), those without the batch repeated for each member.
+std::vector<Tensor> with_batch(const OpCall& call, std::span<const bool> is_batched,
+                               std::size_t count = static_cast<std::size_t>(-1));
+/// An axis of one member as an axis of the batch: those counted from the front move behind the batch's dimension.
+constexpr std::int64_t axis_behind_batch(std::int64_t axis) { return axis < 0 ? axis : axis + 1; }
+Tensor axes_behind_batch(const Tensor& axes);
+
 }  // namespace batching
 
 namespace shape {
+
+/// Sets an output's shape after making sure that it can exist: at most 254 dimensions, elements that can be counted.
+void set_output(InferContext& context, std::size_t i, std::span<const std::int64_t> dims);
+/// The scalar axis in input `i`, counted from the front; nothing if its value or the rank (-1) is not known.
+std::optional<int> axis_input(const InferContext& context, std::size_t i, int rank, std::string_view argument);
 
 /// All inputs have one shape, which is the outputs'.
 void all_same(InferContext& context);
@@ -87,5 +106,15 @@ OpList compare_ops();
 OpList select_ops();
 OpList cast_ops();
 OpList activation_ops();
+OpList concat_ops();
+OpList split_ops();
+OpList gather_ops();
+OpList scatter_ops();
+OpList segment_ops();
+OpList transpose_ops();
+OpList shape_ops();
+OpList strided_slice_ops();
+OpList pad_ops();
+OpList sequence_ops();
 
 }  // namespace capstan

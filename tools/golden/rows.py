@@ -14,7 +14,9 @@ shapes that TensorFlow infers when the inputs are only partly known. tests/confo
 
 Run with TF_ENABLE_ONEDNN_OPTS=0 in the environment (this module sets it): TensorFlow's plain kernels are the reference.
 """
+import functools
 import gzip
+import inspect
 import os
 import pathlib
 import struct
@@ -37,7 +39,7 @@ NUMBER = {t: n for n, t in TYPES.items()}
 
 def f32(*shape, seed=0):
     """Normal numbers of float32."""
-    return tf.constant(np.random.RandomState(seed).randn(*shape).astype("float32"))
+    return tf.constant(np.asarray(np.random.RandomState(seed).standard_normal(shape)).astype("float32"))
 
 
 class Bytes:
@@ -211,15 +213,23 @@ def flatten(inputs):
     return [tf.convert_to_tensor(v) for v in flat]
 
 
-# Arguments that the Python function calls otherwise than the op's definition.
-RENAMED = {"Select": ["condition", "x", "y"]}
+@functools.cache
+def python_names(op):
+    """The arguments that Python calls otherwise than the op's definition does: {"reduction_indices": "axis"}."""
+    definition = op_def_registry.get(op)
+    parameters = list(inspect.signature(getattr(tf.raw_ops, op)).parameters)
+    defined = [a.name for a in definition.input_arg] + [a.name for a in definition.attr if not a.type.startswith("type")]
+    unmatched = [p for p in parameters if p not in [a.name for a in definition.attr] + defined + ["name"]]
+    return dict(zip([name for name in defined if name not in parameters and name != "N"], unmatched))
 
 
 def run(op, inputs, attributes):
     definition = op_def_registry.get(op)
-    names = RENAMED.get(op, [a.name for a in definition.input_arg])
+    names = [a.name for a in definition.input_arg]
     assert len(names) == len(inputs), (op, names)
-    result = getattr(tf.raw_ops, op)(**dict(zip(names, inputs)), **attributes)
+    python_name = python_names(op)
+    named = dict(zip(names, inputs)) | attributes
+    result = getattr(tf.raw_ops, op)(**{python_name.get(name, name): value for name, value in named.items()})
     if result is None or isinstance(result, tf.Operation):
         return []
     if isinstance(result, tf.Tensor):
