@@ -44,11 +44,12 @@ function(capstan_folder name)
   endif()
 endfunction()
 
-# capstan_test(NAME source...): a GoogleTest program over the whole library's objects; each test is a ctest entry.
+# capstan_test(NAME source...): a GoogleTest program over the whole library's objects; each test is a ctest entry with
+# the program's name as its label.
 function(capstan_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE capstan_objects capstan_flags GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE CAPSTAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              CAPSTAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
