@@ -12,7 +12,7 @@ std::span<const KernelRow> builtin_kernels() {
                                    cpu::reduce_kernels(), cpu::math_exponential_kernels(), cpu::math_trigonometric_kernels(),
                                    cpu::math_complex_kernels(), cpu::math_division_kernels(),
                                    cpu::math_power_kernels(), cpu::compare_kernels(), cpu::select_kernels(),
-                                   cpu::cast_kernels(), cpu::activation_kernels()})
+                                   cpu::cast_kernels(), cpu::activation_kernels(), cpu::math_gamma_kernels()})
       joined.insert(joined.end(), table.begin(), table.end());
     return joined;
   }();

@@ -29,5 +29,6 @@ KernelTable compare_kernels();
 KernelTable select_kernels();
 KernelTable cast_kernels();
 KernelTable activation_kernels();
+KernelTable math_gamma_kernels();
 
 }  // namespace capstan::cpu

@@ -11,7 +11,7 @@ extern const OpDef reciprocal_grad_op, inv_grad_op, sqrt_grad_op, rsqrt_grad_op;
 extern const OpDef floor_op, ceil_op, round_op, rint_op, is_nan_op, is_inf_op, is_finite_op;
 // math_exponential.cc
 extern const OpDef exp_op, expm1_op, log_op, log1p_op, tanh_op, sigmoid_op, tanh_grad_op, sigmoid_grad_op;
-extern const OpDef erf_op, erfc_op, lgamma_op, digamma_op;
+extern const OpDef erf_op, erfc_op;
 // math_trigonometric.cc
 extern const OpDef sin_op, cos_op, tan_op, asin_op, acos_op, atan_op, sinh_op, cosh_op, asinh_op, acosh_op, atanh_op;
 // math_complex.cc

@@ -84,5 +84,6 @@ OpList compare_ops();
 OpList select_ops();
 OpList cast_ops();
 OpList activation_ops();
+OpList math_gamma_ops();
 
 }  // namespace capstan
