@@ -31,7 +31,7 @@ struct VectorArithmetic {
   BinaryRow<T> relu_grad;  // (dy, x): dy where x > 0, else 0
 };
 
-/// Within 5 units in the last place (most within 2), right at zeros, denormals, infinities and NaN. (dy, y) of the gradients in
+/// Within 5 units in the last place (most within 2; half as much again on processors without fused operations), right at zeros, denormals, infinities and NaN. (dy, y) of the gradients in
 /// TensorFlow's order: `tanh_grad(y, dy)`.
 template <class T>
 struct VectorMath {

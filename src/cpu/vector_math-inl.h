@@ -1,6 +1,7 @@
 // Transcendental functions of SIMD vectors, for float and, where a double form is given, double. Each is within 5 units
-// in the last place and right at zeros, denormals, infinities and NaN. Other kernels include this file within their own
-// foreach_target loop. The coefficients of the float forms are minimax fits made for this file (Lawson's iteration).
+// in the last place (7.5 without fused operations) and right at zeros, denormals, infinities and NaN. Other kernels
+// include this file within their own foreach_target loop. The coefficients of the float forms are minimax fits made for
+// this file (Lawson's iteration).
 #if defined(CAPSTAN_CPU_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef CAPSTAN_CPU_VECTOR_MATH_INL_H
 #undef CAPSTAN_CPU_VECTOR_MATH_INL_H
