@@ -85,19 +85,19 @@ struct ReluGrad {
 
 template <class T, class Function>
 constexpr BinaryRow<T> loops() {
-  using Loops = PairLoops<T, Function>;
+  using Loops = PairLoops<true, T, Function>;
   return {Loops::vv, Loops::vs, Loops::sv};
 }
 
 template <class T>
 constexpr VectorArithmetic<T> make_table() {
-  return {.negative = SingleLoop<T, Negative>::row,
-          .absolute = SingleLoop<T, Absolute>::row,
-          .square = SingleLoop<T, Square>::row,
-          .square_root = SingleLoop<T, SquareRoot>::row,
-          .reciprocal_root = SingleLoop<T, ReciprocalRoot>::row,
-          .reciprocal = SingleLoop<T, Reciprocal>::row,
-          .relu = SingleLoop<T, Relu>::row,
+  return {.negative = SingleLoop<true, T, Negative>::row,
+          .absolute = SingleLoop<true, T, Absolute>::row,
+          .square = SingleLoop<true, T, Square>::row,
+          .square_root = SingleLoop<true, T, SquareRoot>::row,
+          .reciprocal_root = SingleLoop<true, T, ReciprocalRoot>::row,
+          .reciprocal = SingleLoop<true, T, Reciprocal>::row,
+          .relu = SingleLoop<true, T, Relu>::row,
           .add = loops<T, Add>(),
           .subtract = loops<T, Subtract>(),
           .multiply = loops<T, Multiply>(),

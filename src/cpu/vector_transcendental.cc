@@ -73,18 +73,18 @@ struct SigmoidGrad {
 
 template <class T, class Function>
 constexpr BinaryRow<T> loops() {
-  using Loops = PairLoops<T, Function>;
+  using Loops = PairLoops<false, T, Function>;
   return {Loops::vv, Loops::vs, Loops::sv};
 }
 
 template <class T>
 constexpr VectorMath<T> common_table() {
-  return {.exp = SingleLoop<T, Exp>::row,
-          .expm1 = SingleLoop<T, Expm1>::row,
-          .log = SingleLoop<T, Log>::row,
-          .log1p = SingleLoop<T, Log1p>::row,
-          .tanh = SingleLoop<T, Tanh>::row,
-          .sigmoid = SingleLoop<T, Sigmoid>::row,
+  return {.exp = SingleLoop<false, T, Exp>::row,
+          .expm1 = SingleLoop<false, T, Expm1>::row,
+          .log = SingleLoop<false, T, Log>::row,
+          .log1p = SingleLoop<false, T, Log1p>::row,
+          .tanh = SingleLoop<false, T, Tanh>::row,
+          .sigmoid = SingleLoop<false, T, Sigmoid>::row,
           .sin = nullptr,
           .cos = nullptr,
           .erf = nullptr,
@@ -105,9 +105,9 @@ void erf_double(const double* x, double* out, std::int64_t n) {
 const VectorMath<float>* float_math() {
   static constexpr VectorMath<float> table = [] {
     VectorMath<float> functions = common_table<float>();
-    functions.sin = SingleLoop<float, Sine<0>>::row;
-    functions.cos = SingleLoop<float, Sine<1>>::row;
-    functions.erf = SingleLoop<float, Erf>::row;
+    functions.sin = SingleLoop<false, float, Sine<0>>::row;
+    functions.cos = SingleLoop<false, float, Sine<1>>::row;
+    functions.erf = SingleLoop<false, float, Erf>::row;
     return functions;
   }();
   return &table;
