@@ -47,7 +47,7 @@ TEST(Numerics, Report70_WhereHandsOnNanOfTheOtherBranch) {
   tape.watch(a);
   const Tensor y = where(a < 15, a, pow(10.f, exp(a)));
   EXPECT_TRUE(std::isnan(tape.gradient(y, a).tensor().item<float>()));  // as in TensorFlow: 0 * infinity
-  const Tensor safe = where(a < 15, 1.f, a);  // bound the argument first
+  const Tensor safe = where(a < 15, 1.f, a);                            // bound the argument first
   const Tensor z = where(a < 15, a, pow(10.f, exp(safe)));
   EXPECT_EQ(tape.gradient(z, a).tensor().item<float>(), 1.f);
 }
@@ -116,7 +116,8 @@ TEST(Numerics, Report91_BroadcastGradientsHaveTheInputsShapes) {
 }
 
 TEST(Numerics, T617_GradientsAtTiesAndEdges) {
-  const auto tie = gradients_of([](const Tensor& x, const Tensor& y) { return maximum(x, y); }, constant(1.f), constant(1.f));
+  const auto tie =
+      gradients_of([](const Tensor& x, const Tensor& y) { return maximum(x, y); }, constant(1.f), constant(1.f));
   EXPECT_EQ(tie[0].item<float>(), 1.f);
   EXPECT_EQ(tie[1].item<float>(), 0.f);
   const auto gradient_at = [](auto function, std::vector<float> at) {
@@ -125,22 +126,27 @@ TEST(Numerics, T617_GradientsAtTiesAndEdges) {
     tape.watch(x);
     return tape.gradient(function(x), x).tensor().template to_vector<float>();
   };
-  EXPECT_EQ(gradient_at([](const Tensor& x) { return clip_by_value(x, 0, 1); }, {0, 1, 2}), (std::vector<float>{1, 1, 0}));
+  EXPECT_EQ(gradient_at([](const Tensor& x) { return clip_by_value(x, 0, 1); }, {0, 1, 2}),
+            (std::vector<float>{1, 1, 0}));
   EXPECT_EQ(gradient_at([](const Tensor& x) { return abs(x); }, {0}), std::vector<float>{0});
   EXPECT_EQ(gradient_at([](const Tensor& x) { return relu(x); }, {0}), std::vector<float>{0});
   EXPECT_EQ(gradient_at([](const Tensor& x) { return sqrt(x); }, {0}), std::vector<float>{kInfinity});
-  const auto log_at_zero = gradients_of([](const Tensor& x, const Tensor& y) { return xlogy(x, y); }, constant(0.f), constant(0.f));
+  const auto log_at_zero =
+      gradients_of([](const Tensor& x, const Tensor& y) { return xlogy(x, y); }, constant(0.f), constant(0.f));
   EXPECT_EQ(log_at_zero[0].item<float>(), 0.f);
   EXPECT_EQ(log_at_zero[1].item<float>(), 0.f);
-  const auto by_zero = gradients_of([](const Tensor& x, const Tensor& y) { return divide_no_nan(x, y); }, constant(1.f), constant(0.f));
+  const auto by_zero =
+      gradients_of([](const Tensor& x, const Tensor& y) { return divide_no_nan(x, y); }, constant(1.f), constant(0.f));
   EXPECT_EQ(by_zero[0].item<float>(), 0.f);
   EXPECT_EQ(by_zero[1].item<float>(), 0.f);
-  const auto angle = gradients_of([](const Tensor& y, const Tensor& x) { return atan2(y, x); }, constant(0.f), constant(0.f));
+  const auto angle =
+      gradients_of([](const Tensor& y, const Tensor& x) { return atan2(y, x); }, constant(0.f), constant(0.f));
   EXPECT_TRUE(std::isnan(angle[0].item<float>()) && std::isnan(angle[1].item<float>()));
 }
 
 TEST(Numerics, XlogyAtZeroHasTheSlopeOfTheLogarithm) {
-  const auto slope = gradients_of([](const Tensor& x, const Tensor& y) { return xlogy(x, y); }, constant(0.f), constant(2.f));
+  const auto slope =
+      gradients_of([](const Tensor& x, const Tensor& y) { return xlogy(x, y); }, constant(0.f), constant(2.f));
   EXPECT_FLOAT_EQ(slope[0].item<float>(), std::log(2.f));
   EXPECT_EQ(slope[1].item<float>(), 0.f);
 }
@@ -180,8 +186,9 @@ TEST(Numerics, CastStopsAtTheBoundsOfIntegers) {
 }
 
 TEST(Numerics, NegativeIntegerPowerIsAnError) {
-  EXPECT_EQ(message_of([] { pow(constant({2}), constant({-1})); }),
-            "Pow: integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
+  EXPECT_EQ(
+      message_of([] { pow(constant({2}), constant({-1})); }),
+      "Pow: integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
 }
 
 TEST(Numerics, OperatorsCompareAndCombine) {
@@ -198,8 +205,9 @@ TEST(Numerics, OperatorsCompareAndCombine) {
 TEST(Numerics, ShortRowsBroadcastInManyDimensions) {
   // Each way through the loops: short and long rows, either argument repeated, more than one outer dimension.
   for (std::int64_t inner : {1, 3, 16, 17, 40}) {
-    const Tensor a = reshape(cast(constant(std::vector<std::int64_t>(static_cast<std::size_t>(6 * inner), 2)), DType::float32),
-                             Shape{2, 3, inner});
+    const Tensor a =
+        reshape(cast(constant(std::vector<std::int64_t>(static_cast<std::size_t>(6 * inner), 2)), DType::float32),
+                Shape{2, 3, inner});
     for (const Shape& shape : {Shape{2, 1, 1}, Shape{3, 1}, Shape{inner}, Shape{2, 1, inner}, Shape{1, 3, 1}}) {
       std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);

@@ -76,8 +76,10 @@ void run_broadcast(const BroadcastPlan& plan, const BinaryLoops& loops, const vo
   }
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, size));
   for_blocks(plan.row_count(), rows_per_block, [&](std::int64_t begin, std::int64_t end) {
-    if (size <= kShortRow) loops.short_rows(x, y, at(out, begin * size, loops.output_size), plan, begin, end);
-    else run_rows(plan, loops, x, y, out, begin, end);
+    if (size <= kShortRow)
+      loops.short_rows(x, y, at(out, begin * size, loops.output_size), plan, begin, end);
+    else
+      run_rows(plan, loops, x, y, out, begin, end);
   });
 }
 

@@ -11,11 +11,15 @@ namespace {
 // The floating types take SIMD functions; these serve complex numbers.
 struct Exp {
   template <class T>
-  T operator()(T x) const { return std::exp(x); }
+  T operator()(T x) const {
+    return std::exp(x);
+  }
 };
 struct Log {
   template <class T>
-  T operator()(T x) const { return std::log(x); }
+  T operator()(T x) const {
+    return std::log(x);
+  }
 };
 /// e^(a + bi) - 1, whose real part is expm1(a) cos b - 2 sin^2(b / 2).
 struct Expm1 {
@@ -37,28 +41,40 @@ struct Log1p {
 };
 struct Tanh {
   template <class T>
-  T operator()(T x) const { return std::tanh(x); }
+  T operator()(T x) const {
+    return std::tanh(x);
+  }
 };
 struct TanhGrad {
   template <class T>
-  T operator()(T y, T dy) const { return dy * (T(1) - y * y); }
+  T operator()(T y, T dy) const {
+    return dy * (T(1) - y * y);
+  }
 };
 struct Sigmoid {
   template <class T>
-  T operator()(T x) const { return T(1) / (T(1) + std::exp(-x)); }
+  T operator()(T x) const {
+    return T(1) / (T(1) + std::exp(-x));
+  }
 };
 struct SigmoidGrad {
   template <class T>
-  T operator()(T y, T dy) const { return dy * y * (T(1) - y); }
+  T operator()(T y, T dy) const {
+    return dy * y * (T(1) - y);
+  }
 };
 
 struct Erf {
   template <class T>
-  T operator()(T x) const { return std::erf(x); }
+  T operator()(T x) const {
+    return std::erf(x);
+  }
 };
 struct Erfc {
   template <class T>
-  T operator()(T x) const { return std::erfc(x); }
+  T operator()(T x) const {
+    return std::erfc(x);
+  }
 };
 using FloatTable = VectorMath<float>;
 using DoubleTable = VectorMath<double>;
@@ -74,7 +90,8 @@ KernelTable math_exponential_kernels() {
       {&tanh_op, vector_unary_kernels<Tanh, &FloatTable::tanh, &DoubleTable::tanh>(ComplexTypes{})},
       {&tanh_grad_op, vector_binary_kernels<TanhGrad, &FloatTable::tanh_grad, &DoubleTable::tanh_grad>(ComplexTypes{})},
       {&sigmoid_op, vector_unary_kernels<Sigmoid, &FloatTable::sigmoid, &DoubleTable::sigmoid>(ComplexTypes{})},
-      {&sigmoid_grad_op, vector_binary_kernels<SigmoidGrad, &FloatTable::sigmoid_grad, &DoubleTable::sigmoid_grad>(ComplexTypes{})},
+      {&sigmoid_grad_op,
+       vector_binary_kernels<SigmoidGrad, &FloatTable::sigmoid_grad, &DoubleTable::sigmoid_grad>(ComplexTypes{})},
       {&erf_op, vector_unary_kernels<Erf, &FloatTable::erf, &DoubleTable::erf>(TypeList<>{})},
       {&erfc_op, function_kernels<Erfc>(FloatingTypes{})},
   };

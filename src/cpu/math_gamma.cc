@@ -39,7 +39,8 @@ double digamma(double x) {
   // The asymptotic series; its coefficients are B_2k / 2k.
   const double z = 1 / (x * x);
   const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return result + std::log(x) - 0.5 / x - series;
 }
 
@@ -54,8 +55,8 @@ double zeta(double x, double q) {
   double sum = 0;
   for (; q < 10; ++q) sum += std::pow(q, -x);
   // B_2j / (2j)!
-  constexpr double kCoefficients[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
-                                      -691.0 / 1307674368000, 1.0 / 74724249600};
+  constexpr double kCoefficients[] = {
+      1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600};
   const double power = std::pow(q, -x);
   sum += power * q / (x - 1) + power / 2;
   double term = power / q * x;
@@ -76,15 +77,21 @@ double polygamma(double n, double x) {
 
 struct Digamma {
   template <class T>
-  T operator()(T x) const { return static_cast<T>(digamma(static_cast<double>(x))); }
+  T operator()(T x) const {
+    return static_cast<T>(digamma(static_cast<double>(x)));
+  }
 };
 struct Polygamma {
   template <class T>
-  T operator()(T n, T x) const { return static_cast<T>(polygamma(static_cast<double>(n), static_cast<double>(x))); }
+  T operator()(T n, T x) const {
+    return static_cast<T>(polygamma(static_cast<double>(n), static_cast<double>(x)));
+  }
 };
 struct Zeta {
   template <class T>
-  T operator()(T x, T q) const { return static_cast<T>(zeta(static_cast<double>(x), static_cast<double>(q))); }
+  T operator()(T x, T q) const {
+    return static_cast<T>(zeta(static_cast<double>(x), static_cast<double>(q)));
+  }
 };
 
 }  // namespace

@@ -14,49 +14,71 @@ namespace {
 
 struct Negative {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Neg(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Neg(x);
+  }
 };
 struct Absolute {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Abs(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Abs(x);
+  }
 };
 struct Square {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Mul(x, x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Mul(x, x);
+  }
 };
 struct SquareRoot {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Sqrt(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Sqrt(x);
+  }
 };
 struct ReciprocalRoot {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::Div(hn::Set(d, 1), hn::Sqrt(x)); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, 1), hn::Sqrt(x));
+  }
 };
 struct Reciprocal {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::Div(hn::Set(d, 1), x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, 1), x);
+  }
 };
 // `x > 0 ? x : 0` would turn NaN into 0.
 struct Relu {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x);
+  }
 };
 
 struct Add {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Add(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Add(x, y);
+  }
 };
 struct Subtract {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Sub(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Sub(x, y);
+  }
 };
 struct Multiply {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Mul(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Mul(x, y);
+  }
 };
 struct Divide {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Div(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Div(x, y);
+  }
 };
 // A comparison is false for NaN in y, and x is checked: NaN on either side comes out.
 struct Maximum {
@@ -80,7 +102,9 @@ struct SquaredDifference {
 };
 struct ReluGrad {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V dy, V x) const { return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dy); }
+  HWY_INLINE V operator()(D d, V dy, V x) const {
+    return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dy);
+  }
 };
 
 template <class T, class Function>

@@ -64,10 +64,10 @@ struct FloatCase {
   double limit;
 };
 constexpr FloatCase kFloatCases[] = {
-    {"exp", &VectorMath<float>::exp, std::exp, 2},       {"expm1", &VectorMath<float>::expm1, std::expm1, 2},
-    {"log", &VectorMath<float>::log, std::log, 2},       {"log1p", &VectorMath<float>::log1p, std::log1p, 2.5},
-    {"tanh", &VectorMath<float>::tanh, std::tanh, 4.7},  {"sigmoid", &VectorMath<float>::sigmoid, sigmoid, 3},
-    {"sin", &VectorMath<float>::sin, std::sin, 2},       {"cos", &VectorMath<float>::cos, std::cos, 2},
+    {"exp", &VectorMath<float>::exp, std::exp, 2},      {"expm1", &VectorMath<float>::expm1, std::expm1, 2},
+    {"log", &VectorMath<float>::log, std::log, 2},      {"log1p", &VectorMath<float>::log1p, std::log1p, 2.5},
+    {"tanh", &VectorMath<float>::tanh, std::tanh, 4.7}, {"sigmoid", &VectorMath<float>::sigmoid, sigmoid, 3},
+    {"sin", &VectorMath<float>::sin, std::sin, 2},      {"cos", &VectorMath<float>::cos, std::cos, 2},
     {"erf", &VectorMath<float>::erf, std::erf, 4.7},
 };
 
@@ -79,8 +79,9 @@ TEST(VectorMath, FloatFunctionsAreWithinAFewUnits) {
     const double more = set == InstructionSet::base ? 1.6 : 1;
     for (const FloatCase& c : kFloatCases) {
       SCOPED_TRACE(std::string(c.name) + ", instruction set " + std::to_string(static_cast<int>(set)));
-      expect_near<float>(vector_math_for<float>(set).*c.function, [&](float v) -> long double { return c.exact(v); }, x,
-                         more * c.limit);
+      expect_near<float>(
+          vector_math_for<float>(set).*c.function, [&](float v) -> long double { return c.exact(v); }, x,
+          more* c.limit);
     }
   }
 }

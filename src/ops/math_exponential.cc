@@ -25,10 +25,14 @@ const OpDef log1p_op = unary_record(
 
 const OpDef tanh_op = unary_record(
     "Tanh(x: T) -> (y: T); T: floating|complex", "Hyperbolic tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(tanh_grad_op, {conj(call.output(0)), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(tanh_grad_op, {conj(call.output(0)), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef tanh_grad_op = paired_record(
-    "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex", "dy * (1 - y * y): the gradient of tanh, from its output y.",
+    "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex",
+    "dy * (1 - y * y): the gradient of tanh, from its output y.",
     [](const OpCall& call, Tensor dz) {
       const Tensor y = conj(call.input(0)), dy = conj(call.input(1));
       return Gradients{dz * (-2 * dy) * y, apply(tanh_grad_op, {y, dz})};
@@ -37,7 +41,9 @@ const OpDef tanh_grad_op = paired_record(
 
 const OpDef sigmoid_op = unary_record(
     "Sigmoid(x: T) -> (y: T); T: floating|complex", "1 / (1 + e^-x), elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(sigmoid_grad_op, {conj(call.output(0)), dy}); },
+    [](const OpCall& call, Tensor dy) {
+      return apply(sigmoid_grad_op, {conj(call.output(0)), dy});
+    },
     Saves::all_outputs());
 
 const OpDef sigmoid_grad_op = paired_record(
@@ -77,8 +83,8 @@ Tensor erf(Tensor x) { return apply(erf_op, {std::move(x)}); }
 Tensor erfc(Tensor x) { return apply(erfc_op, {std::move(x)}); }
 
 OpList math_exponential_ops() {
-  static constexpr const OpDef* list[] = {&exp_op,     &expm1_op,       &log_op, &log1p_op, &tanh_op,   &tanh_grad_op,
-                                          &sigmoid_op, &sigmoid_grad_op, &erf_op, &erfc_op};
+  static constexpr const OpDef* list[] = {&exp_op,       &expm1_op,   &log_op,          &log1p_op, &tanh_op,
+                                          &tanh_grad_op, &sigmoid_op, &sigmoid_grad_op, &erf_op,   &erfc_op};
   return list;
 }
 
