@@ -34,6 +34,7 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::strided_slice_kernels(),
         cpu::pad_kernels(),
         cpu::sequence_kernels(),
+        cpu::math_gamma_kernels(),
     };
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());

@@ -42,5 +42,6 @@ KernelTable shape_kernels();
 KernelTable strided_slice_kernels();
 KernelTable pad_kernels();
 KernelTable sequence_kernels();
+KernelTable math_gamma_kernels();
 
 }  // namespace capstan::cpu

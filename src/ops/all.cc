@@ -35,6 +35,7 @@ std::span<const OpDef* const> builtin_ops() {
         strided_slice_ops(),
         pad_ops(),
         sequence_ops(),
+        math_gamma_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

@@ -9,7 +9,8 @@
 
 namespace capstan {
 
-/// The record of an elementwise op of one argument. `shape::unchanged` and `batching::elementwise` hold for all of them.
+/// The record of an elementwise op of one argument. `shape::unchanged` and `batching::elementwise` hold for all of
+/// them.
 constexpr OpDef unary_record(std::string_view signature, std::string_view summary, GradientFn gradient, Saves saves);
 /// The record of an elementwise op of two arguments of one shape, such as the gradients that are ops of their own.
 constexpr OpDef paired_record(std::string_view signature, std::string_view summary, GradientFn gradient, Saves saves);
@@ -116,5 +117,6 @@ OpList shape_ops();
 OpList strided_slice_ops();
 OpList pad_ops();
 OpList sequence_ops();
+OpList math_gamma_ops();
 
 }  // namespace capstan
