@@ -5,7 +5,9 @@
 add_library(capstan_flags INTERFACE)
 target_compile_features(capstan_flags INTERFACE cxx_std_20)
 target_include_directories(capstan_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow=local -Wnon-virtual-dtor -Wno-restrict -fno-gnu-unique -fno-math-errno
+set(gnu $<CXX_COMPILER_ID:GNU>)  # what clang, and with it clang-tidy, does not know
+target_compile_options(capstan_flags INTERFACE -Wall -Wextra $<${gnu}:-Wshadow=local> -Wnon-virtual-dtor
+                                               $<${gnu}:-Wno-restrict> $<${gnu}:-fno-gnu-unique> -fno-math-errno
                                                -fno-trapping-math -ffp-contract=off)
 if(CAPSTAN_WARNINGS_AS_ERRORS)
   target_compile_options(capstan_flags INTERFACE -Werror)
