@@ -15,13 +15,14 @@ build: setup
 demo: setup
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target fashion_mnist
-	build/release/examples/fashion_mnist
+	build/release/examples/fashion_mnist $(ARGUMENTS)
 
 test: build
 	ctest --preset release --parallel $(JOBS)
 
 bench: build
-	cmake --build --preset release --target bench
+	cmake --build --preset release --target libtorch_bench || true
+	benchmarks/run build/release
 
 format:
 	CAPSTAN_SETUP_EXTRA=clang-format scripts/setup
