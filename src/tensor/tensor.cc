@@ -13,7 +13,7 @@
 
 namespace capstan {
 
-void (*on_recorded_tensor_death)(detail::TensorRep*) = nullptr;
+std::atomic<void (*)(detail::TensorRep*)> on_recorded_tensor_death = nullptr;
 
 namespace detail {
 namespace {
@@ -90,9 +90,8 @@ inline std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count)
 }  // namespace
 
 void destroy(TensorRep* rep) noexcept {
-  if ((rep->producer.tape || rep->is_known_by_identity.load(std::memory_order_relaxed)) && on_recorded_tensor_death)
-      [[unlikely]]
-    on_recorded_tensor_death(rep);
+  if (rep->producer.tape || rep->is_known_by_identity.load(std::memory_order_relaxed)) [[unlikely]]
+    if (const auto tell = on_recorded_tensor_death.load(std::memory_order_acquire)) tell(rep);
   if (rep->buffer) {
     if (rep->buffer->refs.drop()) rep->buffer->release(rep->buffer);
   } else if (!is_plain(rep->dtype) && rep->data) {
