@@ -30,5 +30,10 @@ KernelTable shape_kernels();
 KernelTable strided_slice_kernels();
 KernelTable pad_kernels();
 KernelTable sequence_kernels();
+KernelTable scan_kernels();
+KernelTable reverse_kernels();
+KernelTable stitch_kernels();
+KernelTable identity_kernels();
+KernelTable broadcast_args_kernels();
 
 }  // namespace capstan::cpu
