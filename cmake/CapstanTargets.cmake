@@ -5,7 +5,7 @@
 add_library(capstan_flags INTERFACE)
 target_compile_features(capstan_flags INTERFACE cxx_std_20)
 target_include_directories(capstan_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow=local -Wnon-virtual-dtor -fno-math-errno
+target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow=local -Wnon-virtual-dtor -Wno-restrict -fno-gnu-unique -fno-math-errno
                                                -fno-trapping-math -ffp-contract=off)
 if(CAPSTAN_WARNINGS_AS_ERRORS)
   target_compile_options(capstan_flags INTERFACE -Werror)

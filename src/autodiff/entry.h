@@ -1,16 +1,14 @@
 // One recorded operation.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "capstan/autodiff/record.h"
 #include "capstan/op/op.h"
 
 namespace capstan {
-
-using BackwardFunction = std::function<std::vector<Gradient>(std::span<const Gradient> output_gradients)>;
 
 /// Where an input of an entry came from: an output of an earlier entry.
 struct Edge {
@@ -29,7 +27,9 @@ class SavedAttributes {
     if (op.attributes) copy_ = op.attributes().copy(attributes);
   }
   const void* get() const { return copy_.get(); }
-  void clear() { copy_.reset(); }
+  void clear() {
+    if (copy_) copy_.reset();
+  }
 
  private:
   std::shared_ptr<void> copy_;

@@ -94,6 +94,7 @@ std::uint32_t Tape::new_entry() {
   if (!free_.empty()) {
     const std::uint32_t index = free_.back();
     free_.pop_back();
+    entry(index).is_cut = false;
     return index;
   }
   if (entry_end_ % kChunkSize == 0) chunks_.push_back(std::make_unique<Entry[]>(kChunkSize));
@@ -160,11 +161,13 @@ void Tape::save(Entry& made, const OpCall& call) {
 
 void Tape::describe_inputs(Entry& made, const OpCall& call) {
   const std::size_t count = call.input_count();
-  for (std::size_t i = 0; i < std::min(count, Entry::kFew); ++i) made.dtypes[i] = call.input(i).dtype();
-  bool all_alike = true;
-  for (std::size_t i = 0; i < count; ++i)
-    if (!call.op().saves.input(i)) all_alike = all_alike && call.input(i).shape() == call.output(0).shape();
-  made.shapes_like_output = all_alike && count <= Entry::kFew && call.output_count() == 1;
+  const Saves& saves = call.op().saves;
+  bool all_alike = count <= Entry::kFew && call.output_count() == 1;
+  for (std::size_t i = 0; i < std::min(count, Entry::kFew); ++i) {
+    made.dtypes[i] = call.input(i).dtype();
+    if (!saves.input(i)) all_alike = all_alike && call.input(i).shape() == call.output(0).shape();
+  }
+  made.shapes_like_output = all_alike;
   if (made.shapes_like_output) return;
   EntryDetails& more = made.more();
   for (std::size_t i = 0; i < count; ++i) {
@@ -280,31 +283,25 @@ void Tape::free_unused() noexcept {
 // wait in the work list.
 void Tape::clear_entry(std::uint32_t index) noexcept {
   Entry& dead = entry(index);
-  if (dead.kind == Entry::Kind::free) return;
   --live_entries_;
   dead.kind = Entry::Kind::free;
   for (std::size_t i = 0; i < dead.input_count; ++i)
     if (dead.edge(i).exists()) drop_use(dead.edge(i).entry);
   dead.input_count = 0;
-  dead.is_cut = dead.outputs_are_self = false;
+  dead.outputs_are_self = false;
   dead.shapes_like_output = true;
-  dead.uses = 0;
-  dead.op = nullptr;
-  for (Edge& edge : dead.edges) edge = {};
   release_saved(index);
-  dead.details.reset();
+  if (dead.details) dead.details.reset();
 }
 
 void Tape::release_saved(std::uint32_t index) noexcept {
   const bool was_freeing = std::exchange(is_freeing_, true);
   Entry& used = entry(index);
-  auto saved = std::move(used.saved);
-  used.saved = {};
-  saved.clear();
+  used.saved.clear();
   used.attributes.clear();
   if (used.details) used.details->backward = nullptr;
   is_freeing_ = was_freeing;
-  if (!was_freeing) free_unused();
+  if (!was_freeing && !unused_.empty()) free_unused();
 }
 
 void Tape::forget_all() noexcept {

@@ -42,7 +42,8 @@ std::uint64_t load_word(const std::byte* bytes) {
 #if defined(__x86_64__)
 
 // The instruction takes three cycles but a new one can start in each: three stretches of the data run side by side. The
-// checksums are then moved to where they belong: appending zero bytes is a linear map of the checksum, tabulated by byte.
+// checksums are then moved to where they belong: appending zero bytes is a linear map of the checksum, tabulated by
+// byte.
 constexpr std::size_t kStretch = 4096;
 
 /// The product of two polynomials modulo the checksum's.
@@ -56,7 +57,7 @@ constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
 }
 
 constexpr std::array<ByteTable, 4> kAppendStretch = [] {
-  std::uint32_t power = 1u << 23;                                   // x^8: one zero byte
+  std::uint32_t power = 1u << 23;  // x^8: one zero byte
   for (std::size_t n = 1; n < kStretch; n *= 2) power = multiply(power, power);
   std::array<ByteTable, 4> tables{};
   for (std::uint32_t place = 0; place < 4; ++place)

@@ -26,7 +26,8 @@ class FaultyFiles : public FileSystem {
  public:
   FaultyFiles() = default;
   /// `lost_renames`: bit i says whether the i-th rename that is not flushed yet is lost with the power.
-  FaultyFiles(Fault fault, int call, unsigned lost_renames = ~0u) : fault_(fault), call_(call), lost_renames_(lost_renames) {}
+  FaultyFiles(Fault fault, int call, unsigned lost_renames = ~0u)
+      : fault_(fault), call_(call), lost_renames_(lost_renames) {}
 
   /// Was the chosen call reached?
   bool has_struck() const { return has_struck_; }
@@ -108,7 +109,8 @@ class FaultyFiles : public FileSystem {
 
   void lose_power() {
     for (const std::string& path : unflushed_)
-      if (std::filesystem::is_regular_file(path)) std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+      if (std::filesystem::is_regular_file(path))
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
     for (std::size_t i = renames_.size(); i-- > 0;) {
       if (!(lost_renames_ >> i & 1u)) continue;
       const auto& [from, to, replaced] = renames_[i];

@@ -14,7 +14,7 @@
 namespace capstan {
 namespace {
 
-constexpr std::size_t kBufferBytes = 8 << 20;
+constexpr std::size_t kBufferBytes = 1 << 20;
 
 int check(int result, std::string_view what, const std::string& path) {
   if (result < 0) throw_file_error(-result, what, path);
@@ -32,27 +32,34 @@ std::string temporary_name(const std::string& path) {
 void throw_file_error(int error_number, std::string_view what, const std::string& path) {
   std::string message = fmt::format("{} '{}': {}", what, path, std::generic_category().message(error_number));
   switch (error_number) {
-    case ENOENT: throw NotFound(std::move(message));
-    case EEXIST: throw AlreadyExists(std::move(message));
+    case ENOENT:
+      throw NotFound(std::move(message));
+    case EEXIST:
+      throw AlreadyExists(std::move(message));
     case EACCES:
     case EPERM:
-    case EROFS: throw PermissionDenied(std::move(message));
+    case EROFS:
+      throw PermissionDenied(std::move(message));
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-    case EMLINK: throw ResourceExhausted(std::move(message));
+    case EMLINK:
+      throw ResourceExhausted(std::move(message));
     case EINVAL:
     case ENAMETOOLONG:
-    case ELOOP: throw InvalidArgument(std::move(message));
+    case ELOOP:
+      throw InvalidArgument(std::move(message));
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
     case EXDEV:
-    case EBADF: throw FailedPrecondition(std::move(message));
-    default: throw Unavailable(std::move(message));
+    case EBADF:
+      throw FailedPrecondition(std::move(message));
+    default:
+      throw Unavailable(std::move(message));
   }
 }
 
@@ -73,9 +80,10 @@ void ReadableFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) con
     const std::int64_t count = files_.read_at(file_, bytes.data() + done, bytes.size() - done, offset + done);
     if (count < 0) throw_file_error(static_cast<int>(-count), "cannot read", path_);
     if (count == 0)
-      throw OutOfRange(fmt::format("Read less bytes than requested from '{}': {} bytes from offset {} on are needed, the "
-                                   "file ends after {} of them; it may be cut short",
-                                   path_, bytes.size(), offset, done));
+      throw OutOfRange(
+          fmt::format("Read less bytes than requested from '{}': {} bytes from offset {} on are needed, the "
+                      "file ends after {} of them; it may be cut short",
+                      path_, bytes.size(), offset, done));
     done += static_cast<std::size_t>(count);
   }
 }
@@ -128,7 +136,8 @@ void TemporaryFile::publish(const std::string& path) {
 DirectoryLock::DirectoryLock(const std::string& path, FileSystem& files) : files_(files) {
   file_ = check(files_.open(path, O_RDONLY | O_DIRECTORY, 0), "cannot open directory", path);
   const int result = files_.lock(file_);
-  const bool has_no_locks = result == -EOPNOTSUPP || result == -ENOLCK || result == -EBADF || result == -EINVAL;
+  const bool has_no_locks =
+      result == -EOPNOTSUPP || result == -ENOSYS || result == -ENOLCK || result == -EBADF || result == -EINVAL;
   if (result >= 0 || has_no_locks) return;
   files_.close(file_);
   throw_file_error(-result, "cannot lock directory", path);

@@ -1,9 +1,9 @@
-// Files. Every system call passes `FileSystem`, so that a test can make the n-th one fail or pretend that the process died
-// there. Every error carries the path and the code that fits its errno.
+// Files. Every system call passes `FileSystem`, so that a test can make the n-th one fail or pretend that the process
+// died there. Every error carries the path and the code that fits its errno.
 //
 // Files are read with pread and never mapped: if somebody truncates a mapped file, touching it ends the process with a
-// signal, while a short read is an error that a caller can handle. The copy costs little beside the checksum that is taken
-// over the same bytes.
+// signal, while a short read is an error that a caller can handle. The copy costs little beside the checksum that is
+// taken over the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -73,8 +73,8 @@ class ReadableFile {
   FileStatus status_;
 };
 
-/// A new file that is appended to, through a buffer. It bears a temporary name until `publish`; without that, or after an
-/// error, the destructor removes it.
+/// A new file that is appended to, through a buffer. It bears a temporary name until `publish`; without that, or after
+/// an error, the destructor removes it.
 class TemporaryFile {
  public:
   /// The name is `path` with ".tempstate" and a random number.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -238,6 +240,20 @@ TEST(Memory, AbsurdSizesAreResourceExhausted) {
       EXPECT_EQ(error.message(),
                 "out of memory: the system did not give a block of " + std::to_string(bytes) + " bytes");
     }
+}
+
+TEST(Memory, BothSidesOfAForkGoOn) {
+  void* before = allocate(400'000);
+  const pid_t child = fork();
+  if (child == 0) {
+    deallocate(before, 400'000);
+    std::memset(allocate(3'000'000), 1, 3'000'000);
+    _exit(statistics().bytes_in_use >= 3'000'000 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  deallocate(before, 400'000);
 }
 
 struct Part {

@@ -44,14 +44,14 @@ ThreadEnd& thread_end() {
 
 // Learns of the end of the process. A handler that belongs to no library runs at exit but not when a library is
 // unloaded; since this library may be gone by then, the handler is a function of the C library, and what it changes is
-// never freed.
+// never freed. Its address serves as the name of a library that nobody unloads.
 class ProcessEnd {
  public:
   ProcessEnd() noexcept {
     thread_end();
     auto* fresh = static_cast<sem_t*>(std::malloc(sizeof(sem_t)));
     if (!fresh || sem_init(fresh, 0, 0) != 0) return;
-    if (__cxa_atexit(reinterpret_cast<void (*)(void*)>(reinterpret_cast<void*>(&sem_post)), fresh, nullptr) == 0)
+    if (__cxa_atexit(reinterpret_cast<void (*)(void*)>(reinterpret_cast<void*>(&sem_post)), fresh, fresh) == 0)
       flag_ = fresh;
   }
   bool has_come() const noexcept {

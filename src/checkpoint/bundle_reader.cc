@@ -26,7 +26,8 @@ std::string hint_for(const std::string& prefix) {
 DType known_dtype(std::int32_t number, std::string_view key) {
   const auto dtype = static_cast<DType>(number);
   if (number <= 0 || number >= kDTypeCount || dtype_name(dtype).empty())
-    throw Unimplemented(fmt::format("the tensor '{}' has the element type number {}, which is not supported", key, number));
+    throw Unimplemented(
+        fmt::format("the tensor '{}' has the element type number {}, which is not supported", key, number));
   return dtype;
 }
 
@@ -60,9 +61,10 @@ FileStatus BundleReader::load() {
 void BundleReader::read_index(const ReadableFile& file) {
   TableReader(file).scan([&](std::string_view key, std::string_view value) { records_.emplace_back(key, value); });
   if (records_.empty() || !records_.front().first.empty())
-    throw DataLoss(fmt::format("'{}': failed to seek to header entry. Perhaps the file is corrupt or was produced by a "
-                               "newer version",
-                               file.path()));
+    throw DataLoss(
+        fmt::format("'{}': failed to seek to header entry. Perhaps the file is corrupt or was produced by a "
+                    "newer version",
+                    file.path()));
   try {
     header_ = wire::decode_bundle_header(records_.front().second);
   } catch (const DataLoss& error) {
@@ -76,16 +78,19 @@ void BundleReader::check_header() const {
   const wire::VersionDef& version = header_.version;
   const std::string place = fmt::format("'{}'", index_path(prefix_));
   if (version.min_consumer > kBundleVersion)
-    throw InvalidArgument(fmt::format("{}: Checkpoint min consumer version {} above current version {} for TensorFlow: "
-                                      "the file was written by a newer version",
-                                      place, version.min_consumer, kBundleVersion));
+    throw InvalidArgument(
+        fmt::format("{}: Checkpoint min consumer version {} above current version {} for TensorFlow: "
+                    "the file was written by a newer version",
+                    place, version.min_consumer, kBundleVersion));
   if (version.producer < kBundleMinProducer)
-    throw InvalidArgument(fmt::format("{}: Checkpoint producer version {} below min producer {} supported by TensorFlow",
-                                      place, version.producer, kBundleMinProducer));
+    throw InvalidArgument(
+        fmt::format("{}: Checkpoint producer version {} below min producer {} supported by TensorFlow", place,
+                    version.producer, kBundleMinProducer));
   if (std::ranges::count(version.bad_consumers, kBundleVersion))
-    throw InvalidArgument(fmt::format("{}: Checkpoint disallows consumer version {}. Please upgrade TensorFlow: this "
-                                      "version is likely buggy.",
-                                      place, kBundleVersion));
+    throw InvalidArgument(
+        fmt::format("{}: Checkpoint disallows consumer version {}. Please upgrade TensorFlow: this "
+                    "version is likely buggy.",
+                    place, kBundleVersion));
   const int endianness = static_cast<int>(header_.endianness);
   if (endianness != 0 && endianness != 1)
     throw DataLoss(fmt::format("{}: unable to parse header: there is no byte order {}", place, endianness));
@@ -105,7 +110,8 @@ void BundleReader::open_shards() {
 }
 
 const std::string* BundleReader::find(std::string_view key) const {
-  const auto found = std::ranges::lower_bound(records_, key, {}, [](const auto& record) { return std::string_view(record.first); });
+  const auto found =
+      std::ranges::lower_bound(records_, key, {}, [](const auto& record) { return std::string_view(record.first); });
   return found != records_.end() && found->first == key ? &found->second : nullptr;
 }
 
@@ -135,8 +141,8 @@ BundleEntry BundleReader::entry_of(std::string_view key) const {
     throw DataLoss(fmt::format("'{}': Invalid tensor shape: {}: {}", prefix_, key, error.message()));
   }
   if (!entry.shape.is_fully_known())
-    throw DataLoss(fmt::format("'{}': Invalid tensor shape: {}: {} is not a known one", prefix_, key,
-                               entry.shape.to_string()));
+    throw DataLoss(
+        fmt::format("'{}': Invalid tensor shape: {}: {} is not a known one", prefix_, key, entry.shape.to_string()));
   entry.dtype = known_dtype(entry.proto.dtype, key);
   return entry;
 }
@@ -173,9 +179,10 @@ BundleReader::Shard BundleReader::data_file(const BundleEntry& entry) const {
   Shard file = shard(proto.shard_id);
   const auto offset = static_cast<std::uint64_t>(proto.offset);
   if (offset > file->size() || stored > file->size() - offset)
-    throw OutOfRange(fmt::format("'{}': the tensor '{}' has {} bytes from {} on, but the file ends at {}; it may be cut "
-                                 "short",
-                                 file->path(), key, stored, offset, file->size()));
+    throw OutOfRange(
+        fmt::format("'{}': the tensor '{}' has {} bytes from {} on, but the file ends at {}; it may be cut "
+                    "short",
+                    file->path(), key, stored, offset, file->size()));
   return file;
 }
 
@@ -210,7 +217,8 @@ std::string BundleReader::part_key(const BundleEntry& entry, const wire::TensorS
     std::string key = slice_key(entry.key, spelling);
     if (find(key)) return key;
   }
-  throw DataLoss(fmt::format("'{}': the part {} of the tensor '{}' has no entry", prefix_, region.to_string(), entry.key));
+  throw DataLoss(
+      fmt::format("'{}': the part {} of the tensor '{}' has no entry", prefix_, region.to_string(), entry.key));
 }
 
 std::vector<BundleReader::Part> BundleReader::parts_of(const BundleEntry& entry) const {
@@ -224,8 +232,8 @@ std::vector<BundleReader::Part> BundleReader::parts_of(const BundleEntry& entry)
     }
     for (const Part& part : parts)
       if (overlap(part.region, region))
-        throw Internal(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}", prefix_,
-                                   entry.key, part.region.to_string(), region.to_string()));
+        throw Internal(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}",
+                                   prefix_, entry.key, part.region.to_string(), region.to_string()));
     parts.push_back({slice, std::move(region)});
   }
   return parts;
@@ -247,9 +255,10 @@ Tensor BundleReader::gather(const BundleEntry& entry, const Region& wanted) cons
     found.emplace_back(std::move(stored), part.region);
   }
   if (covered != wanted.num_elements())
-    throw InvalidArgument(fmt::format("'{}': Does not have sufficient slices for partitioned tensor {} to restore in "
-                                      "slice_spec {}",
-                                      prefix_, entry.key, wanted.to_string()));
+    throw InvalidArgument(
+        fmt::format("'{}': Does not have sufficient slices for partitioned tensor {} to restore in "
+                    "slice_spec {}",
+                    prefix_, entry.key, wanted.to_string()));
   Tensor target = new_tensor(entry.dtype, wanted.shape());
   for (const auto& [stored, region] : found)
     copy_region(intersection(region, wanted), read_whole(stored), region, target, wanted);

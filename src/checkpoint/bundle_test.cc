@@ -7,15 +7,16 @@
 #include "checkpoint/coding.h"
 #include "checkpoint/test_files.h"
 #include "tensor/storage.h"
+#include "wire/object_graph.h"
 
 namespace capstan::checkpoint {
 namespace {
 
 class Bundle : public CheckpointTest {};
 
-constexpr DType kPlainTypes[] = {DType::float32, DType::float64,  DType::float16, DType::bfloat16, DType::int8,
-                                 DType::int16,   DType::int32,    DType::int64,   DType::uint8,    DType::uint16,
-                                 DType::uint32,  DType::uint64,   DType::boolean, DType::complex64, DType::complex128};
+constexpr DType kPlainTypes[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16,  DType::int8,
+                                 DType::int16,   DType::int32,   DType::int64,   DType::uint8,     DType::uint16,
+                                 DType::uint32,  DType::uint64,  DType::boolean, DType::complex64, DType::complex128};
 
 /// Any bits at all, NaN payloads included; a bool is 0 or 1.
 Tensor patterned(DType dtype, const Shape& shape) {
@@ -45,8 +46,7 @@ TEST_F(Bundle, C170_KeysAreSortedAndDataKeepTheOrderOfAdding) {
   writer.finish();
   const BundleReader reader(path("b"));
   EXPECT_EQ(reader.keys(), (std::vector<std::string>{"foo_000", "foo_001", "foo_002", "foo_003"}));
-  for (int i = 0; i < 4; ++i)
-    expect_same(reader.read("foo_00" + std::to_string(i)), matrix_of(static_cast<float>(i)));
+  for (int i = 0; i < 4; ++i) expect_same(reader.read("foo_00" + std::to_string(i)), matrix_of(static_cast<float>(i)));
   float first;
   std::memcpy(&first, read_file(data_path(path("b"), 0, 1)).data(), sizeof first);
   EXPECT_EQ(first, 3.f);
@@ -58,10 +58,13 @@ TEST_F(Bundle, C171_GoldenIndexBytes) {
       "00000608011A020801"
       "00010B61080112002804350638271F"
       "00010D6208011200200428043510FD784F"
-      "00010D630801120020082804" "35EFD682C3"
-      "00000000010000000" "0E415B6BC"
+      "00010D630801120020082804"
+      "35EFD682C3"
+      "00000000010000000"
+      "0E415B6BC"
       "000000000100000000C0F2A1B0"
-      "0001026400420000000001000000" "0058B2E9F7"
+      "0001026400420000000001000000"
+      "0058B2E9F7"
       "4708540E" +
       std::string(72, '0') + "57FB808B247547DB");
   EXPECT_EQ(expected.size(), 151u);
@@ -82,7 +85,8 @@ TEST_F(Bundle, C172_EachTypeRoundTripsBitForBit) {
 
 TEST_F(Bundle, C172_VariantsAndResourcesAreRefused) {
   BundleWriter variants(path("v"));
-  expect_contains(message_of<Unimplemented>([&] { variants.add("v", new_tensor(DType::variant, Shape{})); }), "variant");
+  expect_contains(message_of<Unimplemented>([&] { variants.add("v", new_tensor(DType::variant, Shape{})); }),
+                  "variant");
   BundleWriter resources(path("r"));
   expect_contains(message_of<TypeError>([&] { resources.add("r", new_tensor(DType::resource, Shape{})); }),
                   "a resource handle has no value to save");
@@ -124,7 +128,8 @@ TEST_F(Bundle, C175_LongLengthsEnterTheChecksumAsEightBytes) {
 TEST_F(Bundle, StringBytes) {
   write_bundle(path("b"), {{"s", constant({"hello", "world"})}});
   EXPECT_EQ(read_file(data_path(path("b"), 0, 1)), bytes_of_hex("0505B56F994F68656C6C6F776F726C64"));
-  expect_contains(read_file(index_path(path("b"))), bytes_of_hex("080712041202080228103" "51B4CD607"));
+  expect_contains(read_file(index_path(path("b"))), bytes_of_hex("080712041202080228103"
+                                                                 "51B4CD607"));
 }
 
 TEST_F(Bundle, C177_Alignment) {
@@ -188,7 +193,8 @@ std::string swapped_bytes(const Tensor& tensor) {
                     static_cast<std::size_t>(tensor.size()) * dtype_size(tensor.dtype()));
   const std::size_t width = dtype_size(tensor.dtype()) / (is_complex(tensor.dtype()) ? 2 : 1);
   for (std::size_t at = 0; at < bytes.size(); at += width)
-    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
   return bytes;
 }
 
@@ -230,7 +236,8 @@ TEST_F(Bundle, C188_RealModels) {
   EXPECT_EQ(snappy.at("a").item<float>(), 0.5f);
   EXPECT_EQ(snappy.at("b").item<float>(), 2.f);
   EXPECT_EQ(snappy.at("c").item<float>(), 3.f);
-  for (const char* name : {"basic_pitch_nmp", "rust_regression_savedmodel", "serving_counter", "serving_half_plus_two_tf2"})
+  for (const char* name :
+       {"basic_pitch_nmp", "rust_regression_savedmodel", "serving_counter", "serving_half_plus_two_tf2"})
     EXPECT_FALSE(read_bundle(join_path(folder, std::string(name) + "/variables/variables")).empty()) << name;
 }
 
@@ -275,8 +282,8 @@ TEST_F(Bundle, ReadsWhatTensorFlowWrote) {
   EXPECT_EQ(tensors.size(), 21u);
   for (DType dtype : kPlainTypes) {
     if (dtype == DType::boolean || is_complex(dtype)) continue;
-    expect_same(tensors.at(std::string(dtype_name(dtype))),
-                constant_as(constant({{0, 1, 2}, {3, 4, 5}}), dtype), dtype_name(dtype));
+    expect_same(tensors.at(std::string(dtype_name(dtype))), constant_as(constant({{0, 1, 2}, {3, 4, 5}}), dtype),
+                dtype_name(dtype));
   }
   using Complex = std::complex<double>;
   EXPECT_EQ(tensors.at("complex128").values<Complex>()[5], Complex(5, -5));
@@ -311,6 +318,10 @@ TEST_F(Bundle, ReadsObjectsThatTensorFlowWrote) {
   EXPECT_TRUE(reader.contains("_CHECKPOINTABLE_OBJECT_GRAPH"));
   EXPECT_EQ(reader.read("save_counter/.ATTRIBUTES/VARIABLE_VALUE").item<std::int64_t>(), 3);
   expect_same(reader.read("dense/kernel/.ATTRIBUTES/VARIABLE_VALUE"), constant({{1.f, 2.f}, {3.f, 4.f}}));
+  const std::string bytes = reader.read("_CHECKPOINTABLE_OBJECT_GRAPH").item<std::string>();
+  const auto graph = wire::decode_object_graph(bytes);
+  EXPECT_EQ(graph.nodes.front().children.size(), 3u);  // dense, step, save_counter
+  EXPECT_EQ(wire::encode(graph), bytes);
 }
 
 }  // namespace

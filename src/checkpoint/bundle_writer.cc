@@ -42,14 +42,15 @@ std::vector<std::string> data_files(const std::string& prefix, int num_shards, F
   std::vector<std::string> found;
   for (const std::string& name : list_directory(directory, files)) {
     if (name.size() < begin.size() + 5 + end.size() || !name.starts_with(begin) || !name.ends_with(end)) continue;
-    const std::string_view number = std::string_view(name).substr(begin.size(), name.size() - begin.size() - end.size());
+    const std::string_view number =
+        std::string_view(name).substr(begin.size(), name.size() - begin.size() - end.size());
     if (number.find_first_not_of("0123456789") == std::string_view::npos) found.push_back(join_path(directory, name));
   }
   return found;
 }
 
-/// A number of shards whose file names the living bundle does not use: its data stay untouched until the new index is in
-/// place, and the rename of the index alone decides which of the two there is.
+/// A number of shards whose file names the living bundle does not use: its data stay untouched until the new index is
+/// in place, and the rename of the index alone decides which of the two there is.
 int free_shard_count(const std::string& prefix, std::optional<int> live, FileSystem& files) {
   if (!live) return 1;
   if (*live > 0) return *live == 1 ? 2 : 1;
@@ -70,8 +71,8 @@ BundleWriter::BundleWriter(std::string prefix, BundleOptions options)
     : prefix_(std::move(prefix)), directory_(parent_directory(prefix_)), options_(options) {
   if (prefix_.empty()) throw InvalidArgument("BundleWriter: the prefix must not be empty");
   if (options_.alignment < 1 || options_.alignment > kMostAlignment)
-    throw InvalidArgument(fmt::format("BundleWriter: the alignment must be from 1 to {}, got {}", kMostAlignment,
-                                      options_.alignment));
+    throw InvalidArgument(
+        fmt::format("BundleWriter: the alignment must be from 1 to {}, got {}", kMostAlignment, options_.alignment));
   make_directories(directory_, *options_.files);
   data_ = std::make_unique<TemporaryFile>(data_path(prefix_, 0, 1), *options_.files);
 }
@@ -119,18 +120,21 @@ void BundleWriter::add_slice(std::string_view key, const Shape& full, const wire
     return add(key, tensor);
   guarded([&] {
     if (tensor.shape() != region.shape())
-      throw InvalidArgument(fmt::format("BundleWriter '{}': Slice in shape_and_slice specification does not match the "
-                                        "shape of the tensor to  save: {} for '{}', the slice has {}",
-                                        prefix_, tensor.shape().to_string(), key, region.shape().to_string()));
+      throw InvalidArgument(
+          fmt::format("BundleWriter '{}': Slice in shape_and_slice specification does not match the "
+                      "shape of the tensor to  save: {} for '{}', the slice has {}",
+                      prefix_, tensor.shape().to_string(), key, region.shape().to_string()));
     const auto known = entries_.find(key);
-    if (known == entries_.end() || known->second.slices.empty()) check_new_key(key);
+    if (known == entries_.end() || known->second.slices.empty())
+      check_new_key(key);
     else if (wire::to_shape(known->second.shape) != full || known->second.dtype != static_cast<int>(tensor.dtype()))
-      throw InvalidArgument(fmt::format("BundleWriter '{}': the parts of '{}' must agree in type and full shape, got {} {}",
-                                        prefix_, key, dtype_name(tensor.dtype()), full.to_string()));
+      throw InvalidArgument(
+          fmt::format("BundleWriter '{}': the parts of '{}' must agree in type and full shape, got {} {}", prefix_, key,
+                      dtype_name(tensor.dtype()), full.to_string()));
     std::string part = slice_key(key, slice);
     if (entries_.contains(part))
-      throw InvalidArgument(fmt::format("BundleWriter '{}': Adding duplicate key: {}, slice {}", prefix_, key,
-                                        region.to_string()));
+      throw InvalidArgument(
+          fmt::format("BundleWriter '{}': Adding duplicate key: {}, slice {}", prefix_, key, region.to_string()));
     auto entry = append(tensor);
     entries_.emplace(std::move(part), std::move(entry));
     auto& whole = entries_[std::string(key)];
@@ -143,8 +147,8 @@ void BundleWriter::add_slice(std::string_view key, const Shape& full, const wire
 wire::BundleEntryProto BundleWriter::append(const Tensor& tensor) {
   const DType dtype = tensor.dtype();
   if (dtype == DType::resource)
-    throw TypeError(fmt::format("BundleWriter '{}': a resource handle has no value to save; save what it refers to",
-                                prefix_));
+    throw TypeError(
+        fmt::format("BundleWriter '{}': a resource handle has no value to save; save what it refers to", prefix_));
   if (dtype == DType::variant)
     throw Unimplemented(fmt::format("BundleWriter '{}': tensors of type variant cannot be saved", prefix_));
   align();
@@ -170,8 +174,8 @@ std::uint32_t BundleWriter::append_elements(const Tensor& tensor) {
   return crc;
 }
 
-// The lengths' checksum is taken over fixed-width numbers, not over the varints that are stored: 32 bits wide where that
-// is enough, because files were once written so.
+// The lengths' checksum is taken over fixed-width numbers, not over the varints that are stored: 32 bits wide where
+// that is enough, because files were once written so.
 std::uint32_t BundleWriter::append_strings(const Tensor& tensor) {
   const auto strings = tensor.values<std::string>();
   std::uint32_t crc = 0;
@@ -247,8 +251,8 @@ void BundleWriter::write_index(TemporaryFile& file, int num_shards) const {
   table.finish();
 }
 
-/// Takes back data files under their final names, unless the index refers to them after all: a rename that is reported as
-/// failed may have happened.
+/// Takes back data files under their final names, unless the index refers to them after all: a rename that is reported
+/// as failed may have happened.
 void BundleWriter::remove_published(int num_shards) noexcept {
   try {
     if (live_shards(prefix_, *options_.files) == num_shards) return;

@@ -47,8 +47,9 @@ void put_ordered(std::string& out, std::int64_t value) {
 }
 
 [[noreturn]] void refuse(std::size_t axis, std::int64_t start, std::int64_t length, const Shape& full) {
-  throw InvalidArgument(fmt::format("Extent in dimension {} out of bounds: start {}, length {}, the tensor's shape is {}",
-                                    axis, start, length, full.to_string()));
+  throw InvalidArgument(
+      fmt::format("Extent in dimension {} out of bounds: start {}, length {}, the tensor's shape is {}", axis, start,
+                  length, full.to_string()));
 }
 
 /// Row-major distances between neighbours, in elements.
@@ -58,7 +59,8 @@ std::vector<std::int64_t> strides_of(const Region& region) {
   return strides;
 }
 
-void copy_elements(DType dtype, const void* source, std::int64_t from, void* target, std::int64_t to, std::int64_t count) {
+void copy_elements(DType dtype, const void* source, std::int64_t from, void* target, std::int64_t to,
+                   std::int64_t count) {
   if (dtype == DType::string) {
     std::copy_n(static_cast<const std::string*>(source) + from, count, static_cast<std::string*>(target) + to);
     return;
@@ -121,7 +123,8 @@ Region region_of(const wire::TensorSliceProto& slice, const Shape& full) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const auto& extent = slice.extents[i];
     const std::int64_t length = extent.length.value_or(dims[i]);
-    const bool is_inside = extent.start >= 0 && length >= 0 && extent.start <= dims[i] && length <= dims[i] - extent.start;
+    const bool is_inside =
+        extent.start >= 0 && length >= 0 && extent.start <= dims[i] && length <= dims[i] - extent.start;
     if (!is_inside) refuse(i, extent.start, length, full);
     region.starts.push_back(extent.start);
     region.lengths.push_back(length);
@@ -133,8 +136,10 @@ wire::TensorSliceProto to_slice(const Region& region, const Shape& full, bool na
   wire::TensorSliceProto slice;
   for (std::size_t i = 0; i < region.starts.size(); ++i) {
     const bool is_whole = region.lengths[i] == full.dims()[i];
-    if (is_whole && name_whole_dimensions) slice.extents.push_back({});
-    else slice.extents.push_back({region.starts[i], region.lengths[i]});
+    if (is_whole && name_whole_dimensions)
+      slice.extents.push_back({});
+    else
+      slice.extents.push_back({region.starts[i], region.lengths[i]});
   }
   return slice;
 }

@@ -49,8 +49,15 @@ class Slices : public CheckpointTest {
 TEST_F(Slices, C229_KeyBytes) {
   EXPECT_EQ(hex(slice_key("a", slice({}))), "0061000100");
   EXPECT_EQ(hex(slice_key("my_var", slice({{0, 5}, kAll}))), "006D795F766172000101028085807F");
-  EXPECT_EQ(hex(slice_key("v", slice({{0, 64}, {300, 1000}}))), "0076000101" "0280C040C12CC3E8");
-  EXPECT_EQ(hex(slice_key(std::string("\0\xff", 2), slice({}))), "00" "00FF" "FF00" "0001" "00");
+  EXPECT_EQ(hex(slice_key("v", slice({{0, 64}, {300, 1000}}))),
+            "0076000101"
+            "0280C040C12CC3E8");
+  EXPECT_EQ(hex(slice_key(std::string("\0\xff", 2), slice({}))),
+            "00"
+            "00FF"
+            "FF00"
+            "0001"
+            "00");
 }
 
 TEST_F(Slices, OrderedNumbers) {
@@ -64,7 +71,9 @@ TEST_F(Slices, OrderedNumbers) {
   EXPECT_EQ(number_bytes(std::numeric_limits<std::int64_t>::max()), "FFC07FFFFFFFFFFFFFFF80");
   EXPECT_EQ(number_bytes(std::numeric_limits<std::int64_t>::min()), "003F800000000000000080");
   EXPECT_EQ(number_bytes((1ll << 55) - 1), "FF7FFFFFFFFFFFFF80");
-  EXPECT_EQ(number_bytes(1ll << 55), "FF8080000000000000" "80");
+  EXPECT_EQ(number_bytes(1ll << 55),
+            "FF8080000000000000"
+            "80");
 }
 
 TEST_F(Slices, C226_TwoPartsAndOtherCuts) {
@@ -154,34 +163,47 @@ TEST_F(Slices, C235_PartsThatDisagree) {
     writer.add_slice("v", full, slice({{2, 2}}), second);
   };
   expect_contains(message_of<InvalidArgument>([&] { add(Shape{5}, constant({3, 4})); }), "the parts of 'v' must agree");
-  expect_contains(message_of<InvalidArgument>([&] { add(Shape{4}, constant({3.f, 4.f})); }), "the parts of 'v' must agree");
+  expect_contains(message_of<InvalidArgument>([&] {
+                    add(Shape{4}, constant({3.f, 4.f}));
+                  }),
+                  "the parts of 'v' must agree");
   add(Shape{4}, constant({3, 4}));
 }
 
 TEST_F(Slices, C237_APartOfAnotherShape) {
   BundleWriter writer(path("b"));
-  expect_contains(
-      message_of<InvalidArgument>([&] { writer.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2, 3})); }),
-      "does not match the shape of the tensor to  save");
+  expect_contains(message_of<InvalidArgument>([&] {
+                    writer.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2, 3}));
+                  }),
+                  "does not match the shape of the tensor to  save");
 }
 
 TEST_F(Slices, KeysOfPartsAndWholesDoNotMix) {
   BundleWriter writer(path("b"));
   writer.add("v", constant({1, 2, 3, 4}));
-  expect_contains(message_of<InvalidArgument>([&] { writer.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2})); }),
+  expect_contains(message_of<InvalidArgument>([&] {
+                    writer.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2}));
+                  }),
                   "Adding duplicate key: v");
   BundleWriter twice(path("c"));
   twice.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2}));
-  expect_contains(message_of<InvalidArgument>([&] { twice.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2})); }),
+  expect_contains(message_of<InvalidArgument>([&] {
+                    twice.add_slice("v", Shape{4}, slice({{0, 2}}), constant({1, 2}));
+                  }),
                   "Adding duplicate key: v, slice 0,2");
 }
 
 TEST_F(Slices, C236_BoxesThatDoNotFit) {
   const BundleWriter writer(path("b"));
-  expect_contains(message_of<InvalidArgument>([] { region_of(slice({{8, 5}}), Shape{10}); }),
+  expect_contains(message_of<InvalidArgument>([] {
+                    region_of(slice({{8, 5}}), Shape{10});
+                  }),
                   "Extent in dimension 0 out of bounds");
   expect_contains(message_of<InvalidArgument>([] { region_of(slice({{-1, 3}}), Shape{10}); }), "out of bounds");
-  expect_contains(message_of<InvalidArgument>([] { region_of(slice({{1, std::nullopt}}), Shape{10}); }), "out of bounds");
+  expect_contains(message_of<InvalidArgument>([] {
+                    region_of(slice({{1, std::nullopt}}), Shape{10});
+                  }),
+                  "out of bounds");
   expect_contains(message_of<InvalidArgument>([] { region_of(slice({{0, 3}}), Shape{10, 20}); }), "Mismatching ranks");
 }
 
@@ -230,15 +252,17 @@ TEST_F(Slices, DamagedListsOfParts) {
     whole.shape = wire::to_proto(Shape{4});
     whole.slices = std::move(parts);
     put_file(data_path(path("b"), 0, 1), "ab");
-    put_table(index_path(path("b")), {{"", wire::encode(plain_header())},
-                                      {slice_key("v", slice({{0, 2}})), wire::encode(entry_for(DType::int8, stored, "ab"))},
-                                      {"v", wire::encode(whole)}});
+    put_table(index_path(path("b")),
+              {{"", wire::encode(plain_header())},
+               {slice_key("v", slice({{0, 2}})), wire::encode(entry_for(DType::int8, stored, "ab"))},
+               {"v", wire::encode(whole)}});
     return message_of<DataLoss>([&] { BundleReader(path("b")).read("v"); });
   };
   expect_contains(put({slice({{0, 5}})}, Shape{2}), "the parts of the tensor 'v': Extent in dimension 0 out of bounds");
   expect_contains(put({slice({})}, Shape{2}), "Mismatching ranks");
   expect_contains(put({slice({{2, 2}})}, Shape{2}), "the part 2,2 of the tensor 'v' has no entry");
-  expect_contains(put({slice({{0, 2}})}, Shape{1, 2}), "the part 0,2 of the tensor 'v' is int8 [1,2], expected int8 [2]");
+  expect_contains(put({slice({{0, 2}})}, Shape{1, 2}),
+                  "the part 0,2 of the tensor 'v' is int8 [1,2], expected int8 [2]");
 }
 
 }  // namespace

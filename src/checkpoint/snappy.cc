@@ -14,7 +14,8 @@ constexpr std::uint64_t kMostExpansion = 22;
 std::size_t take_little_endian(std::string_view& in, std::size_t count) {
   if (in.size() < count) fail();
   std::size_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) value |= static_cast<std::size_t>(static_cast<unsigned char>(in[i])) << (8 * i);
+  for (std::size_t i = 0; i < count; ++i)
+    value |= static_cast<std::size_t>(static_cast<unsigned char>(in[i])) << (8 * i);
   in.remove_prefix(count);
   return value;
 }
@@ -43,10 +44,18 @@ std::string snappy_decompress(std::string_view in) {
   while (!in.empty()) {
     const std::size_t tag = take_little_endian(in, 1);
     switch (tag & 3) {
-      case 0: append_literal(in, tag, out, length); break;
-      case 1: append_copy(4 + ((tag >> 2) & 7), (tag >> 5) << 8 | take_little_endian(in, 1), out, length); break;
-      case 2: append_copy((tag >> 2) + 1, take_little_endian(in, 2), out, length); break;
-      default: append_copy((tag >> 2) + 1, take_little_endian(in, 4), out, length); break;
+      case 0:
+        append_literal(in, tag, out, length);
+        break;
+      case 1:
+        append_copy(4 + ((tag >> 2) & 7), (tag >> 5) << 8 | take_little_endian(in, 1), out, length);
+        break;
+      case 2:
+        append_copy((tag >> 2) + 1, take_little_endian(in, 2), out, length);
+        break;
+      default:
+        append_copy((tag >> 2) + 1, take_little_endian(in, 4), out, length);
+        break;
     }
   }
   if (out.size() != length) fail();

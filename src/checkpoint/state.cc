@@ -40,8 +40,11 @@ std::optional<State> read_state(const std::string& directory, std::string_view f
     throw;
   }
   if (proto.model_checkpoint_path.empty())
-    throw InvalidArgument(fmt::format("Invalid checkpoint state loaded from '{}': it names no latest checkpoint", path));
-  State state{join_path(directory, proto.model_checkpoint_path), {}, std::move(proto.all_model_checkpoint_timestamps),
+    throw InvalidArgument(
+        fmt::format("Invalid checkpoint state loaded from '{}': it names no latest checkpoint", path));
+  State state{join_path(directory, proto.model_checkpoint_path),
+              {},
+              std::move(proto.all_model_checkpoint_timestamps),
               proto.last_preserved_timestamp};
   for (const std::string& one : proto.all_model_checkpoint_paths) state.all.push_back(join_path(directory, one));
   return state;
@@ -53,7 +56,8 @@ void write_state(const std::string& directory, State state, std::string_view fil
   if (!state.timestamps.empty() && state.timestamps.size() != state.all.size())
     throw InvalidArgument(fmt::format("write_state: there must be as many timestamps as paths, got {} and {}",
                                       state.timestamps.size(), state.all.size()));
-  wire::CheckpointState proto{relative_to(directory, state.latest), {}, std::move(state.timestamps), state.last_preserved};
+  wire::CheckpointState proto{
+      relative_to(directory, state.latest), {}, std::move(state.timestamps), state.last_preserved};
   for (const std::string& one : state.all) proto.all_model_checkpoint_paths.push_back(relative_to(directory, one));
   if (!directory.empty()) make_directories(directory);
   replace_file(join_path(directory, file_name), wire::encode_text(proto));

@@ -1,4 +1,5 @@
-// Sorted tables: files of (key, value) pairs in ascending order of keys. The layout is told in docs/checkpoint-format.md.
+// Sorted tables: files of (key, value) pairs in ascending order of keys. The layout is told in
+// docs/checkpoint-format.md.
 #pragma once
 
 #include <functional>

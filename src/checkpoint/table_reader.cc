@@ -37,8 +37,9 @@ TableReader::Handle TableReader::take_handle(std::string_view& bytes) const {
   const std::uint64_t length = file_.size() - kFooterBytes;
   if (handle.offset > length || handle.size > length - handle.offset ||
       kTrailerBytes > length - handle.offset - handle.size)
-    throw OutOfRange(fmt::format("'{}': Read less bytes than requested: a block handle names {} bytes at {}, the file has {}",
-                                 file_.path(), handle.size, handle.offset, file_.size()));
+    throw OutOfRange(
+        fmt::format("'{}': Read less bytes than requested: a block handle names {} bytes at {}, the file has {}",
+                    file_.path(), handle.size, handle.offset, file_.size()));
   return handle;
 }
 
@@ -50,9 +51,12 @@ std::string TableReader::read_block(Handle handle) const {
   const auto compression = static_cast<Compression>(block[handle.size]);
   block.resize(handle.size);
   switch (compression) {
-    case Compression::none: return block;
-    case Compression::snappy: break;
-    default: fail(fmt::format("bad block type {} in the block at {}", static_cast<int>(compression), handle.offset));
+    case Compression::none:
+      return block;
+    case Compression::snappy:
+      break;
+    default:
+      fail(fmt::format("bad block type {} in the block at {}", static_cast<int>(compression), handle.offset));
   }
   try {
     return snappy_decompress(block);

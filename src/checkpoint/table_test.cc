@@ -69,7 +69,8 @@ TEST_F(Table, AnEmptyTableHasNoPairs) {
 }
 
 TEST_F(Table, KeysAreComparedAsUnsignedBytes) {
-  const Pairs pairs{{"", "h"}, {std::string("\0s", 2), "0"}, {"a", "1"}, {"\x80", "2"}, {"\xff", "3"}, {"\xff\xff", "4"}};
+  const Pairs pairs{{"", "h"},        {std::string("\0s", 2), "0"}, {"a", "1"}, {"\x80", "2"}, {"\xff", "3"},
+                    {"\xff\xff", "4"}};
   write(pairs);
   EXPECT_EQ(read(), pairs);
 }
@@ -88,7 +89,10 @@ TEST_F(Table, Separators) {
   EXPECT_EQ(shortest_separator("ab", "abc"), "ab");
   EXPECT_EQ(shortest_separator("a\xff", "b"), "a\xff");
   EXPECT_EQ(short_successor("c"), "d");
-  EXPECT_EQ(short_successor("\xff\xff" "az"), "\xff\xff" "b");
+  EXPECT_EQ(short_successor("\xff\xff"
+                            "az"),
+            "\xff\xff"
+            "b");
   EXPECT_EQ(short_successor("\xff"), "\xff");
   EXPECT_EQ(short_successor(""), "");
 }
@@ -98,7 +102,9 @@ TEST_F(Table, C187_AGiantEntryBeginsItsOwnBlock) {
   const std::string bytes = read_file(path_);
   // The first block: one entry of 3 + 1 + 5 bytes, one restart, the count; its trailer; then the giant's entry.
   const std::size_t second = 9 + 8 + kTrailerBytes;
-  EXPECT_EQ(bytes.substr(second, 6), std::string("\x00\x01\x80\x80\x20" "b", 6));
+  EXPECT_EQ(bytes.substr(second, 6), std::string("\x00\x01\x80\x80\x20"
+                                                 "b",
+                                                 6));
   EXPECT_EQ(read().at("b").size(), 2 * kBlockBytes);
 }
 
@@ -173,8 +179,11 @@ TEST_F(Table, C188_SnappyBlocks) {
   // One entry, k -> ababababab, whose end is an overlapping copy.
   std::string stored;
   put_varint(stored, 3 + 1 + 10 + 8);
-  stored += std::string("\x1c\x00\x01\x0a" "kabab", 9);  // literal of 8: the header, the key, "abab"
-  stored += std::string("\x09\x02", 2);                  // copy of 6 from 2 bytes back
+  stored += std::string(
+      "\x1c\x00\x01\x0a"
+      "kabab",
+      9);                                // literal of 8: the header, the key, "abab"
+  stored += std::string("\x09\x02", 2);  // copy of 6 from 2 bytes back
   stored += std::string("\x1c\0\0\0\0\1\0\0\0", 9);
   replace_file(path_, table_of_block(stored, 1));
   EXPECT_EQ(read(), (Pairs{{"k", "ababababab"}}));
@@ -185,19 +194,45 @@ TEST(Snappy, AllElementKinds) {
   const std::string literal(100, 'x');
   EXPECT_EQ(snappy_decompress("\x64\xf0\x63" + literal), literal);
   EXPECT_EQ(snappy_decompress(std::string("\x64\xf4\x63\0", 4) + literal), literal);
-  EXPECT_EQ(snappy_decompress(std::string("\x0a\x00" "a\x22\x01\0", 6)), std::string(10, 'a'));
-  EXPECT_EQ(snappy_decompress(std::string("\x0a\x00" "a\x23\x01\0\0\0", 8)), std::string(10, 'a'));
+  EXPECT_EQ(snappy_decompress(std::string("\x0a\x00"
+                                          "a\x22\x01\0",
+                                          6)),
+            std::string(10, 'a'));
+  EXPECT_EQ(snappy_decompress(std::string("\x0a\x00"
+                                          "a\x23\x01\0\0\0",
+                                          8)),
+            std::string(10, 'a'));
 }
 
 TEST(Snappy, DamageIsDataLoss) {
   EXPECT_THROW(snappy_decompress(""), DataLoss);
-  EXPECT_THROW(snappy_decompress("\xff\xff\xff\xff\x0f\x00" "a"), DataLoss);  // a length out of all proportion
-  EXPECT_THROW(snappy_decompress(std::string("\x02\x00" "a", 3)), DataLoss);   // too short
-  EXPECT_THROW(snappy_decompress(std::string("\x01\x04" "ab", 4)), DataLoss);  // too long
-  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00" "a\x22\x02\0", 6)), DataLoss);  // a copy from before the start
-  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00" "a\x22\0\0", 6)), DataLoss);
-  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00" "a\x22", 4)), DataLoss);
-  EXPECT_THROW(snappy_decompress(std::string("\x0a\xfc\xff\xff\xff\xff" "a", 7)), DataLoss);
+  EXPECT_THROW(snappy_decompress("\xff\xff\xff\xff\x0f\x00"
+                                 "a"),
+               DataLoss);  // a length out of all proportion
+  EXPECT_THROW(snappy_decompress(std::string("\x02\x00"
+                                             "a",
+                                             3)),
+               DataLoss);  // too short
+  EXPECT_THROW(snappy_decompress(std::string("\x01\x04"
+                                             "ab",
+                                             4)),
+               DataLoss);  // too long
+  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00"
+                                             "a\x22\x02\0",
+                                             6)),
+               DataLoss);  // a copy from before the start
+  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00"
+                                             "a\x22\0\0",
+                                             6)),
+               DataLoss);
+  EXPECT_THROW(snappy_decompress(std::string("\x0a\x00"
+                                             "a\x22",
+                                             4)),
+               DataLoss);
+  EXPECT_THROW(snappy_decompress(std::string("\x0a\xfc\xff\xff\xff\xff"
+                                             "a",
+                                             7)),
+               DataLoss);
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ inline wire::BundleEntryProto entry_for(DType dtype, const Shape& shape, std::st
   return entry;
 }
 
-inline void put_bundle(const std::string& prefix, const wire::BundleHeaderProto& header, const wire::BundleEntryProto& entry,
-                       std::string_view data) {
+inline void put_bundle(const std::string& prefix, const wire::BundleHeaderProto& header,
+                       const wire::BundleEntryProto& entry, std::string_view data) {
   put_table(index_path(prefix), {{"", wire::encode(header)}, {"t", wire::encode(entry)}});
   put_file(data_path(prefix, 0, header.num_shards), data);
 }

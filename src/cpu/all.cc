@@ -7,10 +7,41 @@ namespace capstan {
 
 std::span<const KernelRow> builtin_kernels() {
   static const std::vector<KernelRow> all = [] {
+    const cpu::KernelTable tables[] = {
+        cpu::math_unary_kernels(),
+        cpu::math_binary_kernels(),
+        cpu::array_kernels(),
+        cpu::reduce_kernels(),
+        cpu::state_kernels(),
+        cpu::training_kernels(),
+        cpu::random_kernels(),
+        cpu::math_exponential_kernels(),
+        cpu::math_trigonometric_kernels(),
+        cpu::math_complex_kernels(),
+        cpu::math_division_kernels(),
+        cpu::math_power_kernels(),
+        cpu::compare_kernels(),
+        cpu::select_kernels(),
+        cpu::cast_kernels(),
+        cpu::activation_kernels(),
+        cpu::concat_kernels(),
+        cpu::split_kernels(),
+        cpu::gather_kernels(),
+        cpu::scatter_kernels(),
+        cpu::segment_kernels(),
+        cpu::transpose_kernels(),
+        cpu::shape_kernels(),
+        cpu::strided_slice_kernels(),
+        cpu::pad_kernels(),
+        cpu::sequence_kernels(),
+        cpu::scan_kernels(),
+        cpu::reverse_kernels(),
+        cpu::stitch_kernels(),
+        cpu::identity_kernels(),
+        cpu::broadcast_args_kernels(),
+    };
     std::vector<KernelRow> joined;
-    for (cpu::KernelTable table : {cpu::math_unary_kernels(), cpu::math_binary_kernels(), cpu::array_kernels(),
-                                   cpu::reduce_kernels(), cpu::concat_kernels(), cpu::split_kernels(), cpu::gather_kernels(), cpu::scatter_kernels(), cpu::segment_kernels(), cpu::transpose_kernels(), cpu::shape_kernels(), cpu::strided_slice_kernels(), cpu::pad_kernels(), cpu::sequence_kernels(), cpu::scan_kernels(), cpu::reverse_kernels(), cpu::stitch_kernels(), cpu::identity_kernels(), cpu::broadcast_args_kernels()})
-      joined.insert(joined.end(), table.begin(), table.end());
+    for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());
     return joined;
   }();
   return all;

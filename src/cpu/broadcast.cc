@@ -44,4 +44,13 @@ BroadcastPlan::Offsets BroadcastPlan::row(std::int64_t row) const {
   return offsets;
 }
 
+RowCursor::RowCursor(const BroadcastPlan& plan, std::int64_t row) : plan_(plan), at_(plan.row(row)) {
+  const std::size_t outer = plan.dims().size() - 1;
+  for (std::size_t i = 0; i < outer; ++i) counters_.push_back(0);
+  for (std::size_t i = outer; i-- > 0;) {
+    counters_[i] = row % plan.dims()[i].size;
+    row /= plan.dims()[i].size;
+  }
+}
+
 }  // namespace capstan::cpu

@@ -29,10 +29,36 @@ class BroadcastPlan {
     std::int64_t b = 0;
   };
   Offsets row(std::int64_t row) const;
+  /// The dimensions, outermost first.
+  const SmallVector<Dim, 6>& dims() const { return dims_; }
 
  private:
   SmallVector<Dim, 6> dims_;  // outermost first
   std::int64_t rows_ = 1;
+};
+
+/// Walks through consecutive rows of a plan without dividing for each.
+class RowCursor {
+ public:
+  RowCursor(const BroadcastPlan& plan, std::int64_t row);
+  std::int64_t a() const { return at_.a; }
+  std::int64_t b() const { return at_.b; }
+  void next() {
+    for (std::size_t i = counters_.size(); i-- > 0;) {
+      const BroadcastPlan::Dim& dim = plan_.dims()[i];
+      at_.a += dim.stride_a;
+      at_.b += dim.stride_b;
+      if (++counters_[i] < dim.size) return;
+      counters_[i] = 0;
+      at_.a -= dim.stride_a * dim.size;
+      at_.b -= dim.stride_b * dim.size;
+    }
+  }
+
+ private:
+  const BroadcastPlan& plan_;
+  BroadcastPlan::Offsets at_;
+  SmallVector<std::int64_t, 6> counters_;  // place within each dimension but the innermost
 };
 
 }  // namespace capstan::cpu

@@ -21,11 +21,12 @@ struct UnaryRows {
   }
 };
 
-/// Rows of a function of two elements, as plain loops: vector-vector, vector-scalar, scalar-vector.
+/// Rows of a function of two elements, as plain loops: vector-vector, vector-scalar, scalar-vector; and one pair.
 template <class Function, class In, class Out = In>
 struct BinaryRows {
   using Input = In;
   using Output = Out;
+  static Out one(In x, In y) { return Function{}(x, y); }
   static void vv(const In* x, const In* y, Out* out, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) out[i] = Function{}(x[i], y[i]);
   }
@@ -37,54 +38,81 @@ struct BinaryRows {
   }
 };
 
+/// Row functions with their element types erased, so that one driver serves all kernels.
+struct UnaryLoops {
+  void (*row)(const void* x, void* out, std::int64_t n);
+  std::size_t input_size;  // bytes of an element
+  std::size_t output_size;
+};
+struct BinaryLoops {
+  void (*vv)(const void* x, const void* y, void* out, std::int64_t n);
+  void (*vs)(const void* x, const void* y, void* out, std::int64_t n);
+  void (*sv)(const void* x, const void* y, void* out, std::int64_t n);
+  /// Rows [begin, end) of a plan with short rows; `out` is where row `begin` goes.
+  void (*short_rows)(const void* x, const void* y, void* out, const BroadcastPlan& plan, std::int64_t begin,
+                     std::int64_t end);
+  std::size_t input_size;
+  std::size_t output_size;
+};
+
+void run_unary(KernelContext& context, const UnaryLoops& loops);
+void run_binary(KernelContext& context, const BinaryLoops& loops);
+void run_broadcast(const BroadcastPlan& plan, const BinaryLoops& loops, const void* x, const void* y, void* out);
+
 template <class Rows>
-void unary_kernel(KernelContext& context) {
+struct ErasedUnary {
   using In = typename Rows::Input;
   using Out = typename Rows::Output;
-  const In* x = context.data<In>(0);
-  Out* out;
-  if constexpr (sizeof(In) == sizeof(Out)) out = context.make_output_over<Out>(0, 0);
-  else out = context.make_output<Out>(0);
-  for_blocks(context.input(0).size(), kElementsPerBlock,
-             [&](std::int64_t begin, std::int64_t end) { Rows::row(x + begin, out + begin, end - begin); });
-}
+  static void row(const void* x, void* out, std::int64_t n) {
+    Rows::row(static_cast<const In*>(x), static_cast<Out*>(out), n);
+  }
+};
+template <class Rows>
+inline constexpr UnaryLoops unary_loops{ErasedUnary<Rows>::row, sizeof(typename Rows::Input),
+                                        sizeof(typename Rows::Output)};
 
+template <class Rows>
+struct ErasedBinary {
+  using In = typename Rows::Input;
+  using Out = typename Rows::Output;
+  static void vv(const void* x, const void* y, void* out, std::int64_t n) {
+    Rows::vv(static_cast<const In*>(x), static_cast<const In*>(y), static_cast<Out*>(out), n);
+  }
+  static void vs(const void* x, const void* y, void* out, std::int64_t n) {
+    Rows::vs(static_cast<const In*>(x), *static_cast<const In*>(y), static_cast<Out*>(out), n);
+  }
+  static void sv(const void* x, const void* y, void* out, std::int64_t n) {
+    Rows::sv(*static_cast<const In*>(x), static_cast<const In*>(y), static_cast<Out*>(out), n);
+  }
+  static void short_rows(const void* x, const void* y, void* out, const BroadcastPlan& plan, std::int64_t begin,
+                         std::int64_t end) {
+    const BroadcastPlan::Dim inner = plan.inner();
+    auto* to = static_cast<Out*>(out);
+    for (RowCursor at(plan, begin); begin < end; ++begin, at.next()) {
+      const In* from_x = static_cast<const In*>(x) + at.a();
+      const In* from_y = static_cast<const In*>(y) + at.b();
+      for (std::int64_t i = 0; i < inner.size; ++i)
+        *to++ = Rows::one(from_x[i * inner.stride_a], from_y[i * inner.stride_b]);
+    }
+  }
+};
+template <class Rows>
+inline constexpr BinaryLoops binary_loops{ErasedBinary<Rows>::vv,         ErasedBinary<Rows>::vs,
+                                          ErasedBinary<Rows>::sv,         ErasedBinary<Rows>::short_rows,
+                                          sizeof(typename Rows::Input),   sizeof(typename Rows::Output)};
+
+template <class Rows>
+void unary_kernel(KernelContext& context) {
+  run_unary(context, unary_loops<Rows>);
+}
+template <class Rows>
+void binary_kernel(KernelContext& context) {
+  run_binary(context, binary_loops<Rows>);
+}
 template <class Rows>
 void broadcast_rows(const BroadcastPlan& plan, const typename Rows::Input* x, const typename Rows::Input* y,
                     typename Rows::Output* out) {
-  const BroadcastPlan::Dim inner = plan.inner();
-  const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, inner.size));
-  for_blocks(plan.row_count(), rows_per_block, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto at = plan.row(row);
-      typename Rows::Output* to = out + row * inner.size;
-      if (inner.stride_a && inner.stride_b) Rows::vv(x + at.a, y + at.b, to, inner.size);
-      else if (inner.stride_a) Rows::vs(x + at.a, y[at.b], to, inner.size);
-      else Rows::sv(x[at.a], y + at.b, to, inner.size);
-    }
-  });
-}
-
-template <class Rows>
-void binary_kernel(KernelContext& context) {
-  using In = typename Rows::Input;
-  using Out = typename Rows::Output;
-  const Shape& shape = context.output_spec(0).shape;
-  const Shape& a = context.input(0).shape();
-  const Shape& b = context.input(1).shape();
-  const In* x = context.data<In>(0);
-  const In* y = context.data<In>(1);
-  const bool fits_a = a == shape, fits_b = b == shape;
-  Out* out;
-  if constexpr (sizeof(In) == sizeof(Out)) out = context.make_output_over<Out>(0, fits_a ? 0 : 1);
-  else out = context.make_output<Out>(0);
-  const std::int64_t count = context.output(0).size();
-  if (fits_a && fits_b) {
-    for_blocks(count, kElementsPerBlock,
-               [&](std::int64_t begin, std::int64_t end) { Rows::vv(x + begin, y + begin, out + begin, end - begin); });
-  } else if (count > 0) {
-    broadcast_rows<Rows>(BroadcastPlan(a, b, shape), x, y, out);
-  }
+  run_broadcast(plan, binary_loops<Rows>, x, y, out);
 }
 
 /// One kernel per type, from a template over the element type.

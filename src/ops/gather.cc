@@ -7,11 +7,11 @@
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/segment.h"
 #include "ops/gather.h"
 #include "ops/records.h"
-#include "ops/slices.h"
 #include "tensor/integers.h"
 
 namespace capstan {
@@ -87,7 +87,7 @@ Tensor dense_gather_gradient(const OpCall& call, const Tensor& dy, int axis, int
   Tensor indices = call.input(1);
   if (batch > 0) {
     const DType wide = rows > std::numeric_limits<std::int32_t>::max() ? DType::int64 : DType::int32;
-    if (indices.dtype() != DType::int64 && indices.dtype() != wide) indices = widen_indices(indices, wide);
+    if (indices.dtype() != DType::int64 && indices.dtype() != wide) indices = cast(indices, wide);
     indices = indices + batch_offsets(picked, batch, params[axis], indices.dtype());
   }
   const Tensor sums = unsorted_segment_sum(transpose(dy, perm), indices, constant(rows));

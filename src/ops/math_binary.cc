@@ -1,83 +1,149 @@
-// Elementwise operations of two arguments, with NumPy's broadcasting.
+// Elementwise arithmetic of two arguments, with NumPy's broadcasting, and the sum of many tensors.
+#include "capstan/base/error.h"
+#include "capstan/ops/array.h"
+#include "capstan/ops/compare.h"
 #include "capstan/ops/math.h"
+#include "capstan/ops/select.h"
 #include "ops/math.h"
 #include "ops/records.h"
 
 namespace capstan {
+namespace {
 
-const OpDef add_v2_op{
-    .signature = "AddV2(x: T, y: T) -> (z: T); T: number",
-    .summary = "x + y, elementwise.",
-    .shape = shape::broadcast,
-    .gradient = [](const OpCall& call, Tensor dz) { return Gradients{unbroadcast(call, 0, dz), unbroadcast(call, 1, dz)}; },
-    .batching = batching::elementwise,
-    .saves = Saves::nothing(),
-    .facts = {.elementwise = true, .commutative = true},
-};
+Gradients sum_gradient(const OpCall& call, const Tensor& dz) {
+  return {unbroadcast(call, 0, dz), unbroadcast(call, 1, dz)};
+}
 
-const OpDef sub_op{
-    .signature = "Sub(x: T, y: T) -> (z: T); T: number",
-    .summary = "x - y, elementwise.",
-    .shape = shape::broadcast,
+/// The gradient goes to the argument that was chosen; to the first where both are equal.
+Gradients choice_gradient(const OpCall& call, const Tensor& dz, const Tensor& is_first) {
+  const Tensor zero = constant_as(constant(0), dz.dtype());
+  Gradients gradients(2);
+  if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, where(is_first, dz, zero));
+  if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, where(is_first, zero, dz));
+  return gradients;
+}
+
+void add_n_shape(InferContext& context) {
+  if (!context.input_count()) context.fail("needs at least one tensor, got none");
+  shape::all_same(context);
+}
+
+}  // namespace
+
+const OpDef add_op = binary_record(
+    "Add(x: T, y: T) -> (z: T); T: floating|complex|signed|{uint8, string}",
+    "x + y, elementwise; strings are joined. The old form of AddV2.",
+    [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); }, Saves::nothing());
+
+const OpDef add_v2_op = binary_record(
+    "AddV2(x: T, y: T) -> (z: T); T: number", "x + y, elementwise.",
+    [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); }, Saves::nothing(), /*is_commutative=*/true);
+
+const OpDef sub_op = binary_record(
+    "Sub(x: T, y: T) -> (z: T); T: number", "x - y, elementwise.",
+    [](const OpCall& call, Tensor dz) {
+      return Gradients{unbroadcast(call, 0, dz),
+                       call.needs_gradient(1) ? Gradient(unbroadcast(call, 1, negative(dz))) : Gradient()};
+    },
+    Saves::nothing());
+
+const OpDef mul_op = binary_record(
+    "Mul(x: T, y: T) -> (z: T); T: number", "x * y, elementwise.",
+    [](const OpCall& call, Tensor dz) {
+      Gradients gradients(2);
+      if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dz * conj(call.input(1)));
+      if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, dz * conj(call.input(0)));
+      return gradients;
+    },
+    Saves::all_inputs(), /*is_commutative=*/true);
+
+const OpDef mul_no_nan_op = binary_record(
+    "MulNoNan(x: T, y: T) -> (z: T); T: floating|complex", "x * y, but 0 where y is 0, even for x infinite or NaN.",
+    [](const OpCall& call, Tensor dz) {
+      Gradients gradients(2);
+      if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, multiply_no_nan(dz, call.input(1)));
+      if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, multiply_no_nan(call.input(0), dz));
+      return gradients;
+    },
+    Saves::all_inputs());
+
+const OpDef maximum_op = binary_record(
+    "Maximum(x: T, y: T) -> (z: T); T: real", "The larger of x and y, elementwise.",
+    [](const OpCall& call, Tensor dz) { return choice_gradient(call, dz, call.input(0) >= call.input(1)); },
+    Saves::all_inputs(), /*is_commutative=*/true);
+
+const OpDef minimum_op = binary_record(
+    "Minimum(x: T, y: T) -> (z: T); T: real", "The smaller of x and y, elementwise.",
+    [](const OpCall& call, Tensor dz) { return choice_gradient(call, dz, call.input(0) <= call.input(1)); },
+    Saves::all_inputs(), /*is_commutative=*/true);
+
+const OpDef squared_difference_op = binary_record(
+    "SquaredDifference(x: T, y: T) -> (z: T); T: floating|complex|{int32, int64}", "conj(x - y) * (x - y), elementwise.",
+    [](const OpCall& call, Tensor dz) {
+      const Tensor dx = 2 * dz * (call.input(0) - call.input(1));
+      Gradients gradients(2);
+      if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dx);
+      if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, negative(dx));
+      return gradients;
+    },
+    Saves::all_inputs(), /*is_commutative=*/true);
+
+const OpDef add_n_op{
+    .signature = "AddN(inputs: N*T) -> (sum: T); T: number",
+    .summary = "Sum of tensors of one shape.",
+    .shape = add_n_shape,
     .gradient =
-        [](const OpCall& call, Tensor dz) {
-          return Gradients{unbroadcast(call, 0, dz),
-                           call.needs_gradient(1) ? Gradient(unbroadcast(call, 1, negative(dz))) : Gradient()};
+        [](const OpCall& call, Tensor dy) {
+          Gradients gradients(call.input_count());
+          for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = dy;
+          return gradients;
         },
-    .batching = batching::elementwise,
+    .batching = batching::same_shape,
     .saves = Saves::nothing(),
     .facts = {.elementwise = true},
 };
 
-const OpDef mul_op{
-    .signature = "Mul(x: T, y: T) -> (z: T); T: number",
-    .summary = "x * y, elementwise.",
-    .shape = shape::broadcast,
-    .gradient =
-        [](const OpCall& call, Tensor dz) {
-          Gradients gradients(2);
-          if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dz * conj(call.input(1)));
-          if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, dz * conj(call.input(0)));
-          return gradients;
-        },
-    .batching = batching::elementwise,
-    .saves = Saves::all_inputs(),
-    .facts = {.elementwise = true, .commutative = true},
-};
+namespace {
 
-const OpDef real_div_op{
-    .signature = "RealDiv(x: T, y: T) -> (z: T); T: number",
-    .summary = "x / y, elementwise.",
-    .shape = shape::broadcast,
-    .gradient =
-        [](const OpCall& call, Tensor dz) {
-          Gradients gradients(2);
-          const Tensor x = conj(call.input(0)), y = conj(call.input(1));
-          if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dz / y);
-          if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, dz * ((-x / y) / y));
-          return gradients;
-        },
-    .batching = batching::elementwise,
-    .saves = Saves::all_inputs(),
-    .facts = {.elementwise = true},
-};
+/// Strings are joined by the older op only.
+Tensor sum(Operand& x, Operand& y) {
+  return apply_binary(x.tensor().dtype() == DType::string ? add_op : add_v2_op, x, y);
+}
 
-Tensor add(Operand x, Operand y) { return apply_binary(add_v2_op, x, y); }
+}  // namespace
+
+Tensor add(Operand x, Operand y) { return sum(x, y); }
 Tensor subtract(Operand x, Operand y) { return apply_binary(sub_op, x, y); }
 Tensor multiply(Operand x, Operand y) { return apply_binary(mul_op, x, y); }
-Tensor divide(Operand x, Operand y) { return apply_binary(real_div_op, x, y); }
+Tensor multiply_no_nan(Operand x, Operand y) { return apply_binary(mul_no_nan_op, x, y); }
+Tensor maximum(Operand x, Operand y) { return apply_binary(maximum_op, x, y); }
+Tensor minimum(Operand x, Operand y) { return apply_binary(minimum_op, x, y); }
+Tensor squared_difference(Operand x, Operand y) { return apply_binary(squared_difference_op, x, y); }
+Tensor add_n(std::span<const Tensor> tensors) {
+  if (tensors.empty()) throw InvalidArgument("AddN: needs at least one tensor, got none");
+  const std::vector<InputRef> inputs(tensors.begin(), tensors.end());
+  return apply(add_n_op, std::span<const InputRef>(inputs));
+}
 
-Tensor operator+(Operand x, Operand y) { return apply_binary(add_v2_op, x, y); }
+Tensor operator+(Operand x, Operand y) { return sum(x, y); }
 Tensor operator-(Operand x, Operand y) { return apply_binary(sub_op, x, y); }
 Tensor operator*(Operand x, Operand y) { return apply_binary(mul_op, x, y); }
-Tensor operator/(Operand x, Operand y) { return apply_binary(real_div_op, x, y); }
-Tensor& operator+=(Tensor& x, Operand y) { return x = apply(add_v2_op, {std::move(x), y.input()}); }
-Tensor& operator-=(Tensor& x, Operand y) { return x = apply(sub_op, {std::move(x), y.input()}); }
-Tensor& operator*=(Tensor& x, Operand y) { return x = apply(mul_op, {std::move(x), y.input()}); }
-Tensor& operator/=(Tensor& x, Operand y) { return x = apply(real_div_op, {std::move(x), y.input()}); }
+Tensor& operator+=(Tensor& x, Operand y) {
+  Operand left(std::move(x));
+  return x = sum(left, y);
+}
+Tensor& operator-=(Tensor& x, Operand y) {
+  Operand left(std::move(x));
+  return x = apply_binary(sub_op, left, y);
+}
+Tensor& operator*=(Tensor& x, Operand y) {
+  Operand left(std::move(x));
+  return x = apply_binary(mul_op, left, y);
+}
 
 OpList math_binary_ops() {
-  static constexpr const OpDef* list[] = {&add_v2_op, &sub_op, &mul_op, &real_div_op};
+  static constexpr const OpDef* list[] = {&add_op,     &add_v2_op,  &sub_op,                &mul_op,  &mul_no_nan_op,
+                                          &maximum_op, &minimum_op, &squared_difference_op, &add_n_op};
   return list;
 }
 

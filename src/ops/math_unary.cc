@@ -1,95 +1,131 @@
-// Elementwise operations of one argument, and the gradients of those whose gradient is an op of its own.
-#include "capstan/base/error.h"
+// Elementwise operations of one argument: arithmetic, powers, rounding and tests, and the gradients that are ops of
+// their own.
+#include "capstan/ops/array.h"
 #include "capstan/ops/math.h"
 #include "ops/math.h"
 #include "ops/records.h"
 
 namespace capstan {
 
-const OpDef neg_op{
-    .signature = "Neg(x: T) -> (y: T); T: floating|complex|signed",
-    .summary = "-x, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall&, Tensor dy) { return negative(dy); },
-    .batching = batching::elementwise,
-    .saves = Saves::nothing(),
-    .facts = {.elementwise = true},
-};
+const OpDef neg_op = unary_record(
+    "Neg(x: T) -> (y: T); T: floating|complex|signed", "-x, elementwise.",
+    [](const OpCall&, Tensor dy) { return negative(dy); }, Saves::nothing());
 
-const OpDef square_op{
-    .signature = "Square(x: T) -> (y: T); T: number",
-    .summary = "x * x, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall& call, Tensor dy) { return dy * (2 * conj(call.input(0))); },
-    .batching = batching::elementwise,
-    .saves = Saves::all_inputs(),
-    .facts = {.elementwise = true},
-};
+const OpDef abs_op = unary_record(
+    "Abs(x: T) -> (y: T); T: floating|signed", "Absolute value, elementwise.",
+    [](const OpCall& call, Tensor dy) { return dy * sign(call.input(0)); }, Saves::all_inputs());
 
-const OpDef exp_op{
-    .signature = "Exp(x: T) -> (y: T); T: floating|complex",
-    .summary = "e to the power x, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall& call, Tensor dy) { return dy * conj(call.output(0)); },
-    .batching = batching::elementwise,
-    .saves = Saves::all_outputs(),
-    .facts = {.elementwise = true},
-};
+const OpDef sign_op = unary_record(
+    "Sign(x: T) -> (y: T); T: floating|complex|signed", "-1, 0 or 1; of complex numbers x / |x|. Elementwise.",
+    [](const OpCall&, Tensor dy) { return zeros_like(dy); }, Saves::nothing());
 
-const OpDef log_op{
-    .signature = "Log(x: T) -> (y: T); T: floating|complex",
-    .summary = "Natural logarithm, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall& call, Tensor dy) { return dy / conj(call.input(0)); },
-    .batching = batching::elementwise,
-    .saves = Saves::all_inputs(),
-    .facts = {.elementwise = true},
-};
+const OpDef square_op = unary_record(
+    "Square(x: T) -> (y: T); T: number", "x * x, elementwise.",
+    [](const OpCall& call, Tensor dy) { return dy * (2 * conj(call.input(0))); }, Saves::all_inputs());
 
-const OpDef tanh_op{
-    .signature = "Tanh(x: T) -> (y: T); T: floating|complex",
-    .summary = "Hyperbolic tangent, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall& call, Tensor dy) { return apply(tanh_grad_op, {conj(call.output(0)), dy}); },
-    .batching = batching::elementwise,
-    .saves = Saves::all_outputs(),
-    .facts = {.elementwise = true},
-};
+// ---- powers whose gradient is an op of its own, computed from the output --------------------------------------------
 
-const OpDef tanh_grad_op{
-    .signature = "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex",
-    .summary = "dy * (1 - y * y): the gradient of tanh, from its output y.",
-    .shape = shape::all_same,
-    .gradient =
-        [](const OpCall& call, Tensor dz) {
-          const Tensor y = conj(call.input(0)), dy = conj(call.input(1));
-          return Gradients{dz * (-2 * dy) * y, apply(tanh_grad_op, {y, dz})};
-        },
-    .batching = batching::same_shape,
-    .saves = Saves::all_inputs(),
-    .facts = {.elementwise = true},
-};
+namespace {
 
-const OpDef conj_op{
-    .signature = "Conj(input: T) -> (output: T); T: complex",
-    .summary = "Complex conjugate, elementwise.",
-    .shape = shape::unchanged,
-    .gradient = [](const OpCall&, Tensor dy) { return conj(dy); },
-    .batching = batching::elementwise,
-    .saves = Saves::nothing(),
-    .facts = {.elementwise = true},
-};
+Gradients reciprocal_grad_gradient(const OpCall& call, const Tensor& dz) {
+  const Tensor y = conj(call.input(0));
+  return {conj(dz) * -2 * call.input(1) * y, apply(reciprocal_grad_op, {y, dz})};
+}
+
+}  // namespace
+
+const OpDef reciprocal_op = unary_record(
+    "Reciprocal(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise.",
+    [](const OpCall& call, Tensor dy) { return apply(reciprocal_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+
+const OpDef reciprocal_grad_op = paired_record(
+    "ReciprocalGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y * y: the gradient of 1 / x, from its output y.",
+    [](const OpCall& call, Tensor dz) { return reciprocal_grad_gradient(call, dz); }, Saves::all_inputs());
+
+const OpDef inv_op = unary_record(
+    "Inv(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise: the old name of Reciprocal.",
+    [](const OpCall& call, Tensor dy) { return apply(reciprocal_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+
+const OpDef inv_grad_op = paired_record(
+    "InvGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y * y: the old name of ReciprocalGrad.",
+    [](const OpCall& call, Tensor dz) { return reciprocal_grad_gradient(call, dz); }, Saves::all_inputs());
+
+const OpDef sqrt_op = unary_record(
+    "Sqrt(x: T) -> (y: T); T: floating|complex", "Square root, elementwise.",
+    [](const OpCall& call, Tensor dy) { return apply(sqrt_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+
+const OpDef sqrt_grad_op = paired_record(
+    "SqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex", "dy / (2 y): the gradient of the square root y.",
+    [](const OpCall& call, Tensor dz) {
+      const Tensor ratio = dz / call.input(0);
+      return Gradients{negative(conj(ratio)) * call.output(0), 0.5 * ratio};
+    },
+    Saves::only({0}, {0}));
+
+const OpDef rsqrt_op = unary_record(
+    "Rsqrt(x: T) -> (y: T); T: floating|complex", "1 / sqrt(x), elementwise.",
+    [](const OpCall& call, Tensor dy) { return apply(rsqrt_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+
+const OpDef rsqrt_grad_op = paired_record(
+    "RsqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y^3 / 2: the gradient of 1 / sqrt(x), from its output y.",
+    [](const OpCall& call, Tensor dz) {
+      const Tensor y = conj(call.input(0));
+      return Gradients{-1.5 * conj(dz) * call.input(1) * square(y), apply(rsqrt_grad_op, {y, dz})};
+    },
+    Saves::all_inputs());
+
+// ---- rounding and tests: constant between jumps ---------------------------------------------------------------------
+
+namespace {
+
+constexpr GradientFn kNoGradient = [](const OpCall&, Tensor) { return Gradient(); };
+
+}  // namespace
+
+const OpDef floor_op = unary_record("Floor(x: T) -> (y: T); T: floating", "The next whole number below, elementwise.",
+                                    kNoGradient, Saves::nothing());
+const OpDef ceil_op = unary_record("Ceil(x: T) -> (y: T); T: floating", "The next whole number above, elementwise.",
+                                   kNoGradient, Saves::nothing());
+const OpDef round_op = unary_record("Round(x: T) -> (y: T); T: floating|complex|signed",
+                                    "The nearest whole number, halves to even. Elementwise.", kNoGradient,
+                                    Saves::nothing());
+const OpDef rint_op = unary_record("Rint(x: T) -> (y: T); T: floating",
+                                   "The nearest whole number, halves to even. Elementwise.", kNoGradient,
+                                   Saves::nothing());
+const OpDef is_nan_op = unary_record("IsNan(x: T) -> (y: bool); T: floating", "Is it not a number? Elementwise.",
+                                     not_differentiable, Saves::nothing());
+const OpDef is_inf_op = unary_record("IsInf(x: T) -> (y: bool); T: floating", "Is it plus or minus infinity? Elementwise.",
+                                     not_differentiable, Saves::nothing());
+const OpDef is_finite_op = unary_record("IsFinite(x: T) -> (y: bool); T: floating",
+                                        "Is it neither infinite nor NaN? Elementwise.", not_differentiable,
+                                        Saves::nothing());
 
 Tensor negative(Tensor x) { return apply(neg_op, {std::move(x)}); }
 Tensor operator-(Tensor x) { return apply(neg_op, {std::move(x)}); }
+Tensor abs(Tensor x) {
+  if (!is_complex(x.dtype())) return apply(abs_op, {std::move(x)});
+  const RealPartAttributes attributes{x.dtype() == DType::complex64 ? DType::float32 : DType::float64};
+  return apply(complex_abs_op, {std::move(x)}, &attributes);
+}
+Tensor sign(Tensor x) { return apply(sign_op, {std::move(x)}); }
 Tensor square(Tensor x) { return apply(square_op, {std::move(x)}); }
-Tensor exp(Tensor x) { return apply(exp_op, {std::move(x)}); }
-Tensor log(Tensor x) { return apply(log_op, {std::move(x)}); }
-Tensor tanh(Tensor x) { return apply(tanh_op, {std::move(x)}); }
-Tensor conj(Tensor x) { return is_complex(x.dtype()) ? apply(conj_op, {std::move(x)}) : x; }
+Tensor reciprocal(Tensor x) { return apply(reciprocal_op, {std::move(x)}); }
+Tensor sqrt(Tensor x) { return apply(sqrt_op, {std::move(x)}); }
+Tensor rsqrt(Tensor x) { return apply(rsqrt_op, {std::move(x)}); }
+Tensor floor(Tensor x) { return apply(floor_op, {std::move(x)}); }
+Tensor ceil(Tensor x) { return apply(ceil_op, {std::move(x)}); }
+// Integers are whole already; the op has no kernel for the short ones.
+Tensor round(Tensor x) { return is_integer(x.dtype()) ? identity(std::move(x)) : apply(round_op, {std::move(x)}); }
+Tensor rint(Tensor x) { return apply(rint_op, {std::move(x)}); }
+Tensor is_nan(Tensor x) { return apply(is_nan_op, {std::move(x)}); }
+Tensor is_inf(Tensor x) { return apply(is_inf_op, {std::move(x)}); }
+Tensor is_finite(Tensor x) { return apply(is_finite_op, {std::move(x)}); }
 
 OpList math_unary_ops() {
-  static constexpr const OpDef* list[] = {&neg_op, &square_op, &exp_op, &log_op, &tanh_op, &tanh_grad_op, &conj_op};
+  static constexpr const OpDef* list[] = {
+      &neg_op,  &abs_op,   &sign_op, &square_op, &reciprocal_op, &reciprocal_grad_op, &inv_op,    &inv_grad_op, &sqrt_op,
+      &sqrt_grad_op, &rsqrt_op, &rsqrt_grad_op, &floor_op, &ceil_op, &round_op, &rint_op, &is_nan_op, &is_inf_op,
+      &is_finite_op};
   return list;
 }
 

@@ -5,6 +5,8 @@
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
+#include "capstan/ops/compare.h"
 #include "capstan/ops/math.h"
 #include "ops/records.h"
 #include "ops/reduce.h"
@@ -103,6 +105,13 @@ Tensor prod_gradient(const OpCall& call, const Tensor& dy) {
   return spread(call, dy) * transpose(reshape(conj(before) * conj(behind), moved), undo);
 }
 
+/// The elements that are extreme share the gradient equally.
+Tensor extreme_gradient(const OpCall& call, const Tensor& dy) {
+  const Tensor is_extreme = cast(equal(call.input(0), kept(call, call.output(0))), dy.dtype());
+  const Tensor count = apply(sum_op, {is_extreme, call.input(1)}, call.raw_attributes());
+  return is_extreme * kept(call, dy / count);
+}
+
 std::vector<Tensor> reduce_batching(const OpCall& call, std::span<const bool>) {
   return apply_all(call.op(), {call.input(0), batching::axes_behind_batch(call.input(1))}, call.raw_attributes());
 }
@@ -163,6 +172,7 @@ const OpDef max_op{
     .signature = "Max(input: T, reduction_indices: Tidx) -> (output: T); T: real; Tidx: {int32, int64}",
     .summary = "Largest element over some axes.",
     .shape = reduce_shape,
+    .gradient = [](const OpCall& call, Tensor dy) { return extreme_gradient(call, dy); },
     .batching = reduce_batching,
     .attributes = attributes<ReduceAttributes>,
 };
@@ -171,6 +181,7 @@ const OpDef min_op{
     .signature = "Min(input: T, reduction_indices: Tidx) -> (output: T); T: real; Tidx: {int32, int64}",
     .summary = "Smallest element over some axes.",
     .shape = reduce_shape,
+    .gradient = [](const OpCall& call, Tensor dy) { return extreme_gradient(call, dy); },
     .batching = reduce_batching,
     .attributes = attributes<ReduceAttributes>,
 };

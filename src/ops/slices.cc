@@ -4,6 +4,7 @@
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/gather.h"
 #include "capstan/ops/segment.h"
 #include "tensor/integers.h"
@@ -37,14 +38,6 @@ Tensor to_tensor(const IndexedSlices& slices) {
   return unsorted_segment_sum(slices.values, slices.indices, row_count(slices.dense_shape));
 }
 
-Tensor widen_indices(const Tensor& indices, DType dtype) {
-  if (indices.dtype() == dtype) return indices;
-  if (indices.is_symbolic())
-    throw Unimplemented("IndexedSlices: indices of type " + std::string(dtype_name(indices.dtype())) +
-                        " cannot be widened inside a traced function yet");
-  return constant_as(indices, dtype);
-}
-
 IndexedSlices concat_slices(std::span<const IndexedSlices> slices) {
   if (slices.empty()) throw InvalidArgument("concat_slices: needs at least one IndexedSlices");
   if (slices.size() == 1) return slices[0];
@@ -53,7 +46,7 @@ IndexedSlices concat_slices(std::span<const IndexedSlices> slices) {
   std::vector<Tensor> values, indices;
   for (const IndexedSlices& each : slices) {
     values.push_back(each.values);
-    indices.push_back(is_mixed ? widen_indices(each.indices, DType::int64) : each.indices);
+    indices.push_back(is_mixed ? cast(each.indices, DType::int64) : each.indices);
   }
   return {concat(values, 0), concat(indices, 0), slices[0].dense_shape};
 }

@@ -2,6 +2,7 @@
 #include "ops/strided_slice.h"
 
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/math.h"
 #include "ops/records.h"
 #include "tensor/integers.h"
@@ -129,7 +130,7 @@ const OpDef strided_slice_op{
           Tensor begin = call.input(1), end = call.input(2), strides = call.input(3);
           const DType dtype = begin.dtype() == DType::int64 ? DType::int64 : DType::int32;
           if (begin.dtype() == DType::int16)
-            begin = constant_as(begin, dtype), end = constant_as(end, dtype), strides = constant_as(strides, dtype);
+            begin = cast(begin, dtype), end = cast(end, dtype), strides = cast(strides, dtype);
           return apply(strided_slice_grad_op, {shape_of_input(call, 0, dtype), begin, end, strides, dy},
                        call.raw_attributes());
         },

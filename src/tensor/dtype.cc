@@ -10,54 +10,26 @@
 namespace capstan {
 namespace {
 
-struct Row {
-  std::string_view name;
-  std::size_t size;
-};
+constexpr std::array<std::string_view, kDTypeCount> kNames = {
+    "invalid", "float32", "float64", "int32", "uint8",    "int16", "int8",       "string",  "complex64", "int64",   "bool",   "",
+    "",        "",        "bfloat16", "",     "",         "uint16", "complex128", "float16", "resource",  "variant", "uint32", "uint64"};
 
-constexpr std::array<Row, kDTypeCount> kRows = [] {
-  std::array<Row, kDTypeCount> rows{};
-  const auto row = [&](DType t, std::string_view name, std::size_t size) { rows[static_cast<int>(t)] = {name, size}; };
-  row(DType::invalid, "invalid", 0);
-  row(DType::float32, "float32", 4);
-  row(DType::float64, "float64", 8);
-  row(DType::int32, "int32", 4);
-  row(DType::uint8, "uint8", 1);
-  row(DType::int16, "int16", 2);
-  row(DType::int8, "int8", 1);
-  row(DType::string, "string", sizeof(std::string));
-  row(DType::complex64, "complex64", 8);
-  row(DType::int64, "int64", 8);
-  row(DType::boolean, "bool", 1);
-  row(DType::bfloat16, "bfloat16", 2);
-  row(DType::uint16, "uint16", 2);
-  row(DType::complex128, "complex128", 16);
-  row(DType::float16, "float16", 2);
-  row(DType::resource, "resource", sizeof(ResourceHandle));
-  row(DType::variant, "variant", sizeof(Variant));
-  row(DType::uint32, "uint32", 4);
-  row(DType::uint64, "uint64", 8);
-  return rows;
-}();
-
-const Row& row_of(DType dtype) { return kRows[static_cast<std::size_t>(dtype) % kDTypeCount]; }
+static_assert(dtype_size(DType::resource) == sizeof(ResourceHandle) && dtype_size(DType::variant) == sizeof(Variant));
 
 }  // namespace
 
-std::string_view dtype_name(DType dtype) { return row_of(dtype).name; }
+std::string_view dtype_name(DType dtype) { return kNames[static_cast<std::size_t>(dtype) % kDTypeCount]; }
 
 DType dtype_from_name(std::string_view name) {
   if (name == "half") return DType::float16;
   if (name == "float") return DType::float32;
   if (name == "double") return DType::float64;
   for (int i = 1; i < kDTypeCount; ++i)
-    if (!kRows[i].name.empty() && kRows[i].name == name) return static_cast<DType>(i);
+    if (!kNames[static_cast<std::size_t>(i)].empty() && kNames[static_cast<std::size_t>(i)] == name) return static_cast<DType>(i);
   throw NotFound("dtype_from_name: there is no element type called '" + std::string(name) + "'");
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype_name(dtype); }
-
-std::size_t dtype_size(DType dtype) { return row_of(dtype).size; }
 
 namespace {
 

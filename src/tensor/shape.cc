@@ -52,13 +52,6 @@ void Shape::copy_heap(const Shape& other) {
   std::copy_n(other.heap_, other.rank_, heap_);
 }
 
-bool Shape::is_fully_known() const noexcept {
-  if (rank_ < 0) return false;
-  for (std::int64_t size : dims())
-    if (size < 0) return false;
-  return true;
-}
-
 std::int64_t Shape::dim(int axis) const {
   const int at = axis < 0 ? axis + rank_ : axis;
   if (at < 0 || at >= rank_)
@@ -96,7 +89,7 @@ void Shape::erase(int axis) {
   *this = Shape(shrunk);
 }
 
-std::int64_t Shape::num_elements() const {
+std::int64_t Shape::count_elements() const {
   if (!is_fully_known()) return kUnknown;
   // A zero dimension makes the product zero, however large the others are.
   for (std::int64_t size : dims())
@@ -106,10 +99,6 @@ std::int64_t Shape::num_elements() const {
     if (__builtin_mul_overflow(count, size, &count))
       throw InvalidArgument("Shape: the number of elements of " + to_string() + " does not fit into 64 bits");
   return count;
-}
-
-bool Shape::operator==(const Shape& other) const noexcept {
-  return rank_ == other.rank_ && std::equal(dims().begin(), dims().end(), other.dims().begin());
 }
 
 bool Shape::is_compatible_with(const Shape& other) const noexcept {

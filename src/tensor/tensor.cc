@@ -78,10 +78,10 @@ void release_foreign(Buffer* buffer) noexcept {
   delete foreign;
 }
 
-std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count) {
+inline std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), dtype_size(dtype), &bytes) ||
-      bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
+      bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) [[unlikely]]
     throw InvalidArgument("a tensor of type " + std::string(dtype_name(dtype)) + " and shape " + shape.to_string() +
                           " has more bytes than can be addressed");
   return bytes;
@@ -203,9 +203,10 @@ Tensor Tensor::from_memory(void* data, DType dtype, const Shape& shape, std::fun
   const std::size_t alignment = is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype);
   if (reinterpret_cast<std::uintptr_t>(data) % alignment)
     throw InvalidArgument("Tensor::from_memory: the address must be a multiple of " + std::to_string(alignment));
+  const std::size_t bytes = detail::bytes_of(dtype, shape, count);
   auto* buffer = new detail::ForeignBuffer;
   buffer->data = data;
-  buffer->bytes = detail::bytes_of(dtype, shape, count);
+  buffer->bytes = bytes;
   buffer->release = detail::release_foreign;
   buffer->deleter = std::move(deleter);
   Tensor tensor = adopt(detail::new_rep(dtype, shape, count));

@@ -11,9 +11,14 @@ TensorShapeProto::Dim decode_dim(std::string_view message) {
   TensorShapeProto::Dim dim;
   read_fields(message, "TensorShapeProto.Dim", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): dim.size = field.get_int64(); break;
-      case bytes(2): dim.name = text(field); break;
-      default: field.skip();
+      case varint(1):
+        dim.size = field.get_int64();
+        break;
+      case bytes(2):
+        dim.name = text(field);
+        break;
+      default:
+        field.skip();
     }
   });
   return dim;
@@ -23,9 +28,14 @@ TensorSliceProto::Extent decode_extent(std::string_view message) {
   TensorSliceProto::Extent extent;
   read_fields(message, "TensorSliceProto.Extent", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): extent.start = field.get_int64(); break;
-      case varint(2): extent.length = field.get_int64(); break;
-      default: field.skip();
+      case varint(1):
+        extent.start = field.get_int64();
+        break;
+      case varint(2):
+        extent.length = field.get_int64();
+        break;
+      default:
+        field.skip();
     }
   });
   return extent;
@@ -99,11 +109,20 @@ VersionDef decode_version(std::string_view message) {
   VersionDef version;
   read_fields(message, "VersionDef", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): version.producer = field.get_int32(); break;
-      case varint(2): version.min_consumer = field.get_int32(); break;
-      case varint(3): version.bad_consumers.push_back(field.get_int32()); break;
-      case bytes(3): read_packed(field, version.bad_consumers); break;
-      default: field.skip();
+      case varint(1):
+        version.producer = field.get_int32();
+        break;
+      case varint(2):
+        version.min_consumer = field.get_int32();
+        break;
+      case varint(3):
+        version.bad_consumers.push_back(field.get_int32());
+        break;
+      case bytes(3):
+        read_packed(field, version.bad_consumers);
+        break;
+      default:
+        field.skip();
     }
   });
   return version;
@@ -113,9 +132,14 @@ TensorShapeProto decode_shape(std::string_view message) {
   TensorShapeProto shape;
   read_fields(message, "TensorShapeProto", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case bytes(2): shape.dims.push_back(decode_dim(view(field))); break;
-      case varint(3): shape.unknown_rank = field.get_bool(); break;
-      default: field.skip();
+      case bytes(2):
+        shape.dims.push_back(decode_dim(view(field)));
+        break;
+      case varint(3):
+        shape.unknown_rank = field.get_bool();
+        break;
+      default:
+        field.skip();
     }
   });
   return shape;
@@ -124,8 +148,10 @@ TensorShapeProto decode_shape(std::string_view message) {
 TensorSliceProto decode_slice(std::string_view message) {
   TensorSliceProto slice;
   read_fields(message, "TensorSliceProto", [&](pbf_reader& field) {
-    if (field.tag_and_type() == bytes(1)) slice.extents.push_back(decode_extent(view(field)));
-    else field.skip();
+    if (field.tag_and_type() == bytes(1))
+      slice.extents.push_back(decode_extent(view(field)));
+    else
+      field.skip();
   });
   return slice;
 }
@@ -134,10 +160,17 @@ BundleHeaderProto decode_bundle_header(std::string_view message) {
   BundleHeaderProto header;
   read_fields(message, "BundleHeaderProto", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): header.num_shards = field.get_int32(); break;
-      case varint(2): header.endianness = static_cast<BundleHeaderProto::Endianness>(field.get_int32()); break;
-      case bytes(3): header.version = decode_version(view(field)); break;
-      default: field.skip();
+      case varint(1):
+        header.num_shards = field.get_int32();
+        break;
+      case varint(2):
+        header.endianness = static_cast<BundleHeaderProto::Endianness>(field.get_int32());
+        break;
+      case bytes(3):
+        header.version = decode_version(view(field));
+        break;
+      default:
+        field.skip();
     }
   });
   return header;
@@ -147,14 +180,29 @@ BundleEntryProto decode_bundle_entry(std::string_view message) {
   BundleEntryProto entry;
   read_fields(message, "BundleEntryProto", [&](pbf_reader& field) {
     switch (field.tag_and_type()) {
-      case varint(1): entry.dtype = field.get_int32(); break;
-      case bytes(2): entry.shape = decode_shape(view(field)); break;
-      case varint(3): entry.shard_id = field.get_int32(); break;
-      case varint(4): entry.offset = field.get_int64(); break;
-      case varint(5): entry.size = field.get_int64(); break;
-      case fixed32(6): entry.crc32c = field.get_fixed32(); break;
-      case bytes(7): entry.slices.push_back(decode_slice(view(field))); break;
-      default: field.skip();
+      case varint(1):
+        entry.dtype = field.get_int32();
+        break;
+      case bytes(2):
+        entry.shape = decode_shape(view(field));
+        break;
+      case varint(3):
+        entry.shard_id = field.get_int32();
+        break;
+      case varint(4):
+        entry.offset = field.get_int64();
+        break;
+      case varint(5):
+        entry.size = field.get_int64();
+        break;
+      case fixed32(6):
+        entry.crc32c = field.get_fixed32();
+        break;
+      case bytes(7):
+        entry.slices.push_back(decode_slice(view(field)));
+        break;
+      default:
+        field.skip();
     }
   });
   return entry;

@@ -21,12 +21,16 @@ CheckpointState decode_checkpoint_state(std::string_view text) {
   CheckpointState state;
   TextReader reader(text, "CheckpointState");
   for (auto field = reader.next_field(); !field.empty(); field = reader.next_field()) {
-    if (field == "model_checkpoint_path") state.model_checkpoint_path = reader.take_string();
-    else if (field == "all_model_checkpoint_paths") state.all_model_checkpoint_paths.push_back(reader.take_string());
+    if (field == "model_checkpoint_path")
+      state.model_checkpoint_path = reader.take_string();
+    else if (field == "all_model_checkpoint_paths")
+      state.all_model_checkpoint_paths.push_back(reader.take_string());
     else if (field == "all_model_checkpoint_timestamps")
       state.all_model_checkpoint_timestamps.push_back(reader.take_double());
-    else if (field == "last_preserved_timestamp") state.last_preserved_timestamp = reader.take_double();
-    else reader.fail(fmt::format("there is no field '{}'", field));
+    else if (field == "last_preserved_timestamp")
+      state.last_preserved_timestamp = reader.take_double();
+    else
+      reader.fail(fmt::format("there is no field '{}'", field));
   }
   return state;
 }

@@ -50,7 +50,8 @@ TEST(CheckpointStateText, DamageIsNamedWithItsLine) {
   EXPECT_EQ(message("model_checkpoint_path \"a\""),
             "CheckpointState: line 1: ':' is expected after 'model_checkpoint_path'");
   EXPECT_EQ(message("model_checkpoint_path: \"a\n\""), "CheckpointState: line 1: the string has no closing quote");
-  EXPECT_EQ(message("model_checkpoint_path: \"a\\"), "CheckpointState: line 1: the string has an escape that is not known");
+  EXPECT_EQ(message("model_checkpoint_path: \"a\\"),
+            "CheckpointState: line 1: the string has an escape that is not known");
   EXPECT_EQ(message("last_preserved_timestamp: x1"), "CheckpointState: line 1: a number is expected, got 'x1'");
   EXPECT_EQ(message("{"), "CheckpointState: line 1: a field name is expected, got '{'");
 }

@@ -25,17 +25,32 @@ int digit_value(char c) {
 
 void append_escaped(std::string& out, char c) {
   switch (c) {
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    case '"': out += "\\\""; return;
-    case '\'': out += "\\'"; return;
-    case '\\': out += "\\\\"; return;
-    default: break;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\'':
+      out += "\\'";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    default:
+      break;
   }
   const auto byte = static_cast<unsigned char>(c);
-  if (byte < 0x20 || byte >= 0x7f) out += fmt::format("\\{:03o}", byte);
-  else out += c;
+  if (byte < 0x20 || byte >= 0x7f)
+    out += fmt::format("\\{:03o}", byte);
+  else
+    out += c;
 }
 
 }  // namespace
@@ -48,9 +63,12 @@ void TextReader::fail(std::string_view what) const {
 void TextReader::skip_blank() {
   while (!at_end()) {
     const char c = text_[at_];
-    if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size());
-    else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';') ++at_;
-    else return;
+    if (c == '#')
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';')
+      ++at_;
+    else
+      return;
   }
 }
 
@@ -86,8 +104,10 @@ void TextReader::take_quoted(std::string& out) {
   const char quote = text_[at_++];
   while (peek() != quote || at_end()) {
     if (at_end() || peek() == '\n') fail("the string has no closing quote");
-    if (peek() == '\\') take_escape(out);
-    else out += text_[at_++];
+    if (peek() == '\\')
+      take_escape(out);
+    else
+      out += text_[at_++];
   }
   ++at_;
 }
@@ -103,9 +123,12 @@ void TextReader::take_escape(std::string& out) {
   constexpr std::string_view kLetters = "abfnrtv\\'\"?";
   constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\'\"?";
   const std::size_t known = kLetters.find(c);
-  if (at_ <= text_.size() && known != std::string_view::npos) out += kMeanings[known];
-  else if (c == 'x' && digit_value(peek()) < 16) out += static_cast<char>(take_digits(16, 2));
-  else fail("the string has an escape that is not known");
+  if (at_ <= text_.size() && known != std::string_view::npos)
+    out += kMeanings[known];
+  else if (c == 'x' && digit_value(peek()) < 16)
+    out += static_cast<char>(take_digits(16, 2));
+  else
+    fail("the string has an escape that is not known");
 }
 
 unsigned TextReader::take_digits(unsigned base, int most) {

@@ -31,8 +31,8 @@ std::map<std::string, Tensor> read_bundle(const std::string& prefix);
 /// One of them. Throws NotFound for a name that is not there.
 Tensor read_tensor(const std::string& prefix, const std::string& name);
 
-/// Writes a checkpoint, with the directories above it. A checkpoint that is there is replaced: after an error or a crash
-/// at any moment the prefix holds all of the old one or all of the new one.
+/// Writes a checkpoint, with the directories above it. A checkpoint that is there is replaced: after an error or a
+/// crash at any moment the prefix holds all of the old one or all of the new one.
 void write_bundle(const std::string& prefix, const std::map<std::string, Tensor>& tensors);
 
 }  // namespace capstan::checkpoint

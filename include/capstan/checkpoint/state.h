@@ -20,8 +20,8 @@ struct State {
 /// InvalidArgument if the file names no latest checkpoint, DataLoss if it cannot be understood.
 std::optional<State> read_state(const std::string& directory, std::string_view file_name = "checkpoint");
 
-/// Replaces the list in `directory`; a reader finds the old one or the new one. `latest` is appended to `all` if it is not
-/// the last there. Throws InvalidArgument if the number of timestamps does not fit.
+/// Replaces the list in `directory`; a reader finds the old one or the new one. `latest` is appended to `all` if it is
+/// not the last there. Throws InvalidArgument if the number of timestamps does not fit.
 void write_state(const std::string& directory, State state, std::string_view file_name = "checkpoint");
 
 /// The latest checkpoint that the list names, if its files are there.

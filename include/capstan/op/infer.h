@@ -37,7 +37,7 @@ class InferContext {
 
   DType output_dtype(std::size_t i) const { return outputs_[i].dtype; }
   const Shape& output_shape(std::size_t i) const { return outputs_[i].shape; }
-  void set_output(std::size_t i, Shape shape) { outputs_[i].shape = std::move(shape); }
+  void set_output(std::size_t i, const Shape& shape) { outputs_[i].shape = shape; }
   void set_output_dtype(std::size_t i, DType dtype) { outputs_[i].dtype = dtype; }
 
   /// Elements of an integer input as 64-bit numbers; empty optional-like flag `known` false if there is no value.

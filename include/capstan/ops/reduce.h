@@ -46,6 +46,16 @@ Tensor reduce_any(Tensor x, const ReduceOptions& options = {});
 /// Square root of the sum of squares.
 Tensor reduce_euclidean_norm(Tensor x, const ReduceOptions& options = {});
 
+/// Mean of the squared distances to the mean, and its square root.
+Tensor reduce_variance(Tensor x, const ReduceOptions& options = {});
+Tensor reduce_std(Tensor x, const ReduceOptions& options = {});
+/// log(sum(exp(x))), computed so that it neither overflows nor loses small numbers; -infinity over nothing.
+Tensor reduce_logsumexp(Tensor x, const ReduceOptions& options = {});
+/// Euclidean length. Its gradient is NaN at length 0, where the length has none; `l2_normalize` is safe there.
+Tensor norm(Tensor x, const ReduceOptions& options = {});
+/// x divided by its Euclidean length along some axes, as if the squared length were at least `epsilon`.
+Tensor l2_normalize(Tensor x, const Axes& axis, double epsilon = 1e-12);
+
 /// Index of the largest and of the smallest element along an axis, the first of equal ones.
 Tensor argmax(Tensor x, std::int64_t axis = 0, DType output_type = DType::int64);
 Tensor argmin(Tensor x, std::int64_t axis = 0, DType output_type = DType::int64);

@@ -40,8 +40,12 @@ std::string_view dtype_name(DType dtype);
 DType dtype_from_name(std::string_view name);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
+namespace detail {
+inline constexpr std::uint8_t kElementSizes[kDTypeCount] = {0, 4, 8, 4, 1, 2, 1, sizeof(std::string), 8, 8, 1, 0,
+                                                            0, 0, 2, 0, 0, 2, 16, 2, sizeof(void*), 2 * sizeof(void*), 4, 8};
+}
 /// Bytes of one element in memory. Strings, resources and variants are C++ objects of this size.
-std::size_t dtype_size(DType dtype);
+constexpr std::size_t dtype_size(DType dtype) { return detail::kElementSizes[static_cast<std::size_t>(dtype)]; }
 
 constexpr bool is_floating(DType t) {
   return t == DType::float32 || t == DType::float64 || t == DType::float16 || t == DType::bfloat16;
@@ -124,9 +128,10 @@ inline constexpr DType dtype_of_v<std::string> = DType::string;
 
 }  // namespace detail
 
-/// A C++ type that is an element type: the numbers, bool, std::complex, std::string.
+/// A C++ type that is an element type: the numbers, bool, std::complex, std::string. (Compared as numbers: `!=` between
+/// enumerators would ask the operators of tensors whether they apply, and those ask this concept.)
 template <class T>
-concept Element = detail::dtype_of_v<T> != DType::invalid;
+concept Element = static_cast<int>(detail::dtype_of_v<T>) != 0;
 
 /// The element type of a C++ type: `dtype_of<float>() == DType::float32`.
 template <Element T>

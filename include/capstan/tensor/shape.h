@@ -34,14 +34,22 @@ class Shape {
     if (on_heap()) other.rank_ = 0;
   }
   Shape& operator=(const Shape& other) {
-    if (this != &other) {
+    if (!on_heap() && !other.on_heap()) {
+      rank_ = other.rank_;
+      copy_inline(other);
+    } else if (this != &other) {
       Shape copy(other);
       swap(copy);
     }
     return *this;
   }
   Shape& operator=(Shape&& other) noexcept {
-    swap(other);
+    if (!on_heap() && !other.on_heap()) {
+      rank_ = other.rank_;
+      copy_inline(other);
+    } else {
+      swap(other);
+    }
     return *this;
   }
   ~Shape() {
@@ -52,7 +60,12 @@ class Shape {
   bool has_rank() const noexcept { return rank_ >= 0; }
   /// Number of dimensions; -1 if not known.
   int rank() const noexcept { return rank_; }
-  bool is_fully_known() const noexcept;
+  bool is_fully_known() const noexcept {
+    if (rank_ < 0) return false;
+    for (std::int64_t size : dims())
+      if (size < 0) return false;
+    return true;
+  }
   bool is_scalar() const noexcept { return rank_ == 0; }
   /// The dimensions; empty for an unknown rank.
   std::span<const std::int64_t> dims() const noexcept {
@@ -67,9 +80,18 @@ class Shape {
   void erase(int axis);
 
   /// Product of the dimensions, -1 if not known. Known shapes that overflow int64 throw InvalidArgument.
-  std::int64_t num_elements() const;
+  std::int64_t num_elements() const {
+    if (rank_ == 1) return inline_[0];
+    return count_elements();
+  }
 
-  bool operator==(const Shape& other) const noexcept;
+  bool operator==(const Shape& other) const noexcept {
+    if (rank_ != other.rank_) return false;
+    const auto a = dims(), b = other.dims();
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
   /// Could both describe the same tensor?
   bool is_compatible_with(const Shape& other) const noexcept;
   /// "[2,3]", "[?,3]", "[]" for a scalar, "<unknown>".
@@ -82,6 +104,7 @@ class Shape {
     for (int i = 0; i < kInline; ++i) inline_[i] = other.inline_[i];
   }
   void copy_heap(const Shape& other);
+  std::int64_t count_elements() const;
 
   union {
     std::int64_t inline_[kInline];
