@@ -52,7 +52,6 @@ void broadcast_gradient_args_kernel(KernelContext& context) {
   write<T>(context, 1, axes_b);
 }
 
-
 KernelSet integer_kernels(Kernel narrow, Kernel wide) {
   return KernelSet{}.set(DType::int32, narrow).set(DType::int64, wide);
 }
@@ -62,8 +61,8 @@ KernelSet integer_kernels(Kernel narrow, Kernel wide) {
 KernelTable broadcast_args_kernels() {
   static const KernelRow rows[] = {
       {&broadcast_args_op, integer_kernels(broadcast_args_kernel<std::int32_t>, broadcast_args_kernel<std::int64_t>)},
-      {&broadcast_gradient_args_op, integer_kernels(broadcast_gradient_args_kernel<std::int32_t>,
-                                                    broadcast_gradient_args_kernel<std::int64_t>)},
+      {&broadcast_gradient_args_op,
+       integer_kernels(broadcast_gradient_args_kernel<std::int32_t>, broadcast_gradient_args_kernel<std::int64_t>)},
   };
   return rows;
 }

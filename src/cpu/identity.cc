@@ -1,7 +1,7 @@
 // Kernels of constants, of passing values through, and of keeping a part of each matrix.
 #include "ops/identity.h"
 
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"

@@ -18,8 +18,10 @@ ReducePlan::ReducePlan(const Shape& input, const Tensor& axes) {
     const bool reduced = is_reduced[static_cast<std::size_t>(i)];
     if (reduced) reduced_count *= input[i];
     if (input[i] == 1) continue;
-    if (!dims.empty() && dims.back().is_reduced == reduced) dims.back().size *= input[i];
-    else dims.push_back({input[i], reduced});
+    if (!dims.empty() && dims.back().is_reduced == reduced)
+      dims.back().size *= input[i];
+    else
+      dims.push_back({input[i], reduced});
   }
 }
 
@@ -31,20 +33,31 @@ struct Converting {
     return static_cast<Value>(x);
   }
 };
-struct SumOf : WrappingAdd, Converting {};
-struct ProductOf : WrappingMultiply, Converting {};
-struct MaximumOf : Larger, Converting {};
-struct MinimumOf : Smaller, Converting {};
+struct SumOf : WrappingAdd, Converting {
+  static constexpr Fold kFold = Fold::sum;
+};
+struct ProductOf : WrappingMultiply, Converting {
+  static constexpr Fold kFold = Fold::product;
+};
+struct MaximumOf : Larger, Converting {
+  static constexpr Fold kFold = Fold::larger;
+};
+struct MinimumOf : Smaller, Converting {
+  static constexpr Fold kFold = Fold::smaller;
+};
 struct SumOfSquares : WrappingAdd {
+  static constexpr Fold kFold = Fold::squares;
   template <class Value, class In>
   static Value load(In x) {
     const auto value = static_cast<Value>(x);
     if constexpr (std::is_same_v<Value, std::complex<float>> || std::is_same_v<Value, std::complex<double>>)
       return value * std::conj(value);
-    else return WrappingMultiply{}(value, value);
+    else
+      return WrappingMultiply{}(value, value);
   }
 };
 struct AllOf : Converting {
+  static constexpr Fold kFold = Fold::none;
   bool operator()(bool x, bool y) const { return x && y; }
   template <class Value>
   static Value identity() {
@@ -52,6 +65,7 @@ struct AllOf : Converting {
   }
 };
 struct AnyOf : Converting {
+  static constexpr Fold kFold = Fold::none;
   bool operator()(bool x, bool y) const { return x || y; }
   template <class Value>
   static Value identity() {
@@ -69,18 +83,35 @@ struct AsIs {
 struct DividedByCount {
   template <class Value>
   Value operator()(Value sum, std::int64_t count) const {
-    if constexpr (std::is_unsigned_v<Value>) return count ? static_cast<Value>(sum / static_cast<std::uint64_t>(count)) : Value(0);
-    else if constexpr (std::is_integral_v<Value>) return count ? static_cast<Value>(sum / count) : Value(0);
-    else if constexpr (std::is_floating_point_v<Value>) return sum / static_cast<Value>(count);
-    else return sum / static_cast<typename Value::value_type>(count);
+    if constexpr (std::is_unsigned_v<Value>)
+      return count ? static_cast<Value>(sum / static_cast<std::uint64_t>(count)) : Value(0);
+    else if constexpr (std::is_integral_v<Value>)
+      return count ? static_cast<Value>(sum / count) : Value(0);
+    else if constexpr (std::is_floating_point_v<Value>)
+      return sum / static_cast<Value>(count);
+    else
+      return sum / static_cast<typename Value::value_type>(count);
   }
 };
 struct SquareRoot {
   template <class Value>
   Value operator()(Value sum, std::int64_t) const {
-    if constexpr (std::is_integral_v<Value>) return static_cast<Value>(std::sqrt(static_cast<double>(sum)));
-    else return std::sqrt(sum);
+    if constexpr (std::is_integral_v<Value>)
+      return static_cast<Value>(std::sqrt(static_cast<double>(sum)));
+    else
+      return std::sqrt(sum);
   }
+};
+
+/// The type in which values are combined: float for halves; 64 bits for means of integers, whose sum must not wrap.
+template <class Finish, class T>
+struct Combined {
+  using type = Accumulator<T>;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct Combined<DividedByCount, T> {
+  using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 };
 
 template <class Reducer, class Finish, class T>
@@ -92,9 +123,10 @@ void reduce_kernel(KernelContext& context) {
   const auto finish = [&](const auto* values) {
     for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(Finish{}(values[i], plan.reduced_count));
   };
-  if constexpr (is_half<T>) {
-    const std::unique_ptr<float[]> values(new float[static_cast<std::size_t>(count)]);
-    reduce<Reducer, T, float>(plan, x, context.input(0).size(), values.get(), count);
+  using Value = typename Combined<Finish, T>::type;
+  if constexpr (!std::is_same_v<Value, T>) {
+    const std::unique_ptr<Value[]> values(new Value[static_cast<std::size_t>(count)]);
+    reduce<Reducer, T, Value>(plan, x, context.input(0).size(), values.get(), count);
     finish(values.get());
   } else {
     reduce<Reducer, T, T>(plan, x, context.input(0).size(), out, count);
@@ -148,10 +180,14 @@ void arg_kernel(KernelContext& context) {
   for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
   const std::int64_t n = shape[static_cast<int>(axis)];
   switch (context.output_spec(0).dtype) {
-    case DType::int16: return arg_rows<Better, T, std::int16_t>(context, outer, n, inner);
-    case DType::uint16: return arg_rows<Better, T, std::uint16_t>(context, outer, n, inner);
-    case DType::int32: return arg_rows<Better, T, std::int32_t>(context, outer, n, inner);
-    default: return arg_rows<Better, T, std::int64_t>(context, outer, n, inner);
+    case DType::int16:
+      return arg_rows<Better, T, std::int16_t>(context, outer, n, inner);
+    case DType::uint16:
+      return arg_rows<Better, T, std::uint16_t>(context, outer, n, inner);
+    case DType::int32:
+      return arg_rows<Better, T, std::int32_t>(context, outer, n, inner);
+    default:
+      return arg_rows<Better, T, std::int64_t>(context, outer, n, inner);
   }
 }
 

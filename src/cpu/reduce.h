@@ -1,9 +1,9 @@
-// Reductions, brought to one picture: the input is [outer, reduced, inner]. Reductions over axes that do not lie side by
-// side take one such pass after the other, the innermost first.
+// Reductions, brought to one picture: the input is [outer, reduced, inner]. Reductions over axes that do not lie side
+// by side take one such pass after the other, the innermost first.
 //
-// Sums are added up in a fixed tree: lanes inside a leaf, leaves inside a chunk, chunks pairwise. The tree depends on the
-// shape alone, so the bits of a result depend neither on the number of threads nor on the processor, and the rounding
-// error grows with the logarithm of the count.
+// Sums are added up in a fixed tree: lanes inside a leaf, leaves inside a chunk, chunks pairwise. The tree depends on
+// the shape alone, so the bits of a result depend neither on the number of threads nor on the processor, and the
+// rounding error grows with the logarithm of the count.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "capstan/op/kernel.h"
 #include "cpu/arithmetic.h"
 #include "cpu/parallel.h"
+#include "cpu/vector_reduce.h"
 
 namespace capstan::cpu {
 
@@ -29,10 +30,14 @@ struct ReducePlan {
 
 namespace detail {
 
-inline constexpr std::int64_t kLanes = 32;               // running values of a row
 inline constexpr std::int64_t kChunk = kElementsPerBlock;  // elements of a row, or of a group of rows, for one thread
-inline constexpr std::int64_t kLeafRows = 64;            // rows added up before their sum joins the others
-inline constexpr std::int64_t kColumns = 1024;           // columns taken at once: their sums stay in the nearest cache
+inline constexpr std::int64_t kLeafRows = 64;              // rows added up before their sum joins the others
+inline constexpr std::int64_t kColumns = 1024;  // columns taken at once: their sums stay in the nearest cache
+
+/// Is there a SIMD form of the reducer for these types?
+template <class Reducer, class In, class Value>
+inline constexpr bool has_vector_fold = Reducer::kFold != Fold::none&& std::is_same_v<In, Value> &&
+                                        (std::is_same_v<In, float> || std::is_same_v<In, double>);
 
 /// Combines values pairwise in place: neighbours first, then neighbours of neighbours. `width` values each.
 template <class Reducer, class Value>
@@ -51,9 +56,15 @@ Value reduce_chunk(const In* x, std::int64_t n) {
   while (n - i >= kLanes) {
     Value lanes[kLanes];
     for (Value& lane : lanes) lane = Reducer::template identity<Value>();
-    const std::int64_t end = i + std::min((n - i) / kLanes, kLeafRows) * kLanes;
-    for (; i < end; i += kLanes)
-      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] = Reducer{}(lanes[k], Reducer::template load<Value>(x[i + k]));
+    const std::int64_t groups = std::min((n - i) / kLanes, kLeafRows);
+    if constexpr (has_vector_fold<Reducer, In, Value>) {
+      vector_fold<In>(Reducer::kFold).lanes(x + i, groups, lanes);
+    } else {
+      for (const In* from = x + i; from < x + i + groups * kLanes; from += kLanes)
+        for (std::int64_t k = 0; k < kLanes; ++k)
+          lanes[k] = Reducer{}(lanes[k], Reducer::template load<Value>(from[k]));
+    }
+    i += groups * kLanes;
     combine_pairwise<Reducer>(lanes, kLanes, 1);
     total = Reducer{}(total, lanes[0]);
   }
@@ -93,10 +104,14 @@ void reduce_column_chunk(const In* x, std::int64_t rows, std::int64_t step, std:
   for (std::int64_t first = 0; first < rows; first += kLeafRows) {
     const std::int64_t end = std::min(rows, first + kLeafRows);
     const In* row = x + first * step;
-    for (std::int64_t k = 0; k < width; ++k) leaf[k] = Reducer::template load<Value>(row[k]);
-    for (std::int64_t i = first + 1; i < end; ++i) {
-      row = x + i * step;
-      for (std::int64_t k = 0; k < width; ++k) leaf[k] = Reducer{}(leaf[k], Reducer::template load<Value>(row[k]));
+    if constexpr (has_vector_fold<Reducer, In, Value>) {
+      vector_fold<In>(Reducer::kFold).rows(row, end - first, step, width, leaf);
+    } else {
+      for (std::int64_t k = 0; k < width; ++k) leaf[k] = Reducer::template load<Value>(row[k]);
+      for (std::int64_t i = first + 1; i < end; ++i) {
+        row = x + i * step;
+        for (std::int64_t k = 0; k < width; ++k) leaf[k] = Reducer{}(leaf[k], Reducer::template load<Value>(row[k]));
+      }
     }
     for (std::int64_t k = 0; k < width; ++k) out[k] = Reducer{}(out[k], leaf[k]);
   }
@@ -131,13 +146,16 @@ void reduce_columns(const In* x, std::int64_t outer, std::int64_t n, std::int64_
 
 template <class Reducer, class In, class Value>
 void reduce_pass(const In* x, std::int64_t outer, std::int64_t n, std::int64_t inner, Value* out) {
-  if (inner == 1) reduce_rows<Reducer>(x, outer, n, out);
-  else reduce_columns<Reducer>(x, outer, n, inner, out);
+  if (inner == 1)
+    reduce_rows<Reducer>(x, outer, n, out);
+  else
+    reduce_columns<Reducer>(x, outer, n, inner, out);
 }
 
 /// A reducer for the passes after the first: their input is what the first made.
 template <class Reducer>
 struct Again : Reducer {
+  static constexpr Fold kFold = Reducer::kFold == Fold::squares ? Fold::sum : Reducer::kFold;
   template <class Value, class In>
   static Value load(In x) {
     return x;
@@ -168,8 +186,10 @@ void reduce(ReducePlan plan, const In* x, std::int64_t count, Value* out, std::i
     std::unique_ptr<Value[]> made;
     if (!is_last) made.reset(new Value[static_cast<std::size_t>(outer * inner)]);
     Value* to = is_last ? out : made.get();
-    if (before) detail::reduce_pass<detail::Again<Reducer>, Value, Value>(before.get(), outer, dim.size, inner, to);
-    else detail::reduce_pass<Reducer, In, Value>(x, outer, dim.size, inner, to);
+    if (before)
+      detail::reduce_pass<detail::Again<Reducer>, Value, Value>(before.get(), outer, dim.size, inner, to);
+    else
+      detail::reduce_pass<Reducer, In, Value>(x, outer, dim.size, inner, to);
     if (is_last) return;
     before = std::move(made);
   }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"
@@ -59,19 +59,20 @@ void roll_kernel(KernelContext& context) {
     const std::size_t last = rolled.back();
     const std::int64_t size = shape[static_cast<int>(last)], inner = strides[last];
     const std::int64_t row = size * inner, shift = shifts[last] * inner;
-    for_blocks(count / row, std::max<std::int64_t>(1, kElementsPerBlock / row), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) {
-        std::int64_t target = 0, rest = r * row;
-        for (std::size_t i = 0; i < last; ++i) {
-          const std::int64_t at = rest / strides[i];
-          rest %= strides[i];
-          target += (at + shifts[i]) % shape[static_cast<int>(i)] * strides[i];
-        }
-        const T* source = from + r * row;
-        std::copy_n(source, row - shift, to + target + shift);
-        std::copy_n(source + row - shift, shift, to + target);
-      }
-    });
+    for_blocks(count / row, std::max<std::int64_t>(1, kElementsPerBlock / row),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t r = begin; r < end; ++r) {
+                   std::int64_t target = 0, rest = r * row;
+                   for (std::size_t i = 0; i < last; ++i) {
+                     const std::int64_t at = rest / strides[i];
+                     rest %= strides[i];
+                     target += (at + shifts[i]) % shape[static_cast<int>(i)] * strides[i];
+                   }
+                   const T* source = from + r * row;
+                   std::copy_n(source, row - shift, to + target + shift);
+                   std::copy_n(source + row - shift, shift, to + target);
+                 }
+               });
   });
 }
 

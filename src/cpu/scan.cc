@@ -16,7 +16,8 @@ void scan(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t i
   using Value = Accumulator<T>;
   constexpr std::int64_t kColumns = 256;
   const std::int64_t bands = (inner + kColumns - 1) / kColumns;
-  const std::int64_t per_block = std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, n * std::min(inner, kColumns)));
+  const std::int64_t per_block =
+      std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, n * std::min(inner, kColumns)));
   for_blocks(outer * bands, per_block, [&](std::int64_t begin, std::int64_t end) {
     Value running[kColumns];
     for (std::int64_t unit = begin; unit < end; ++unit) {
@@ -44,7 +45,8 @@ void scan_kernel(KernelContext& context) {
   for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
   T* out = context.make_output<T>(0);
   if (context.output(0).size() == 0) return;
-  scan<Combine>(context.data<T>(0), out, outer, shape[static_cast<int>(axis)], inner, context.attributes<ScanAttributes>());
+  scan<Combine>(context.data<T>(0), out, outer, shape[static_cast<int>(axis)], inner,
+                context.attributes<ScanAttributes>());
 }
 
 template <class Combine, class... Types>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cpu/indices.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "tensor/type_switch.h"
 
@@ -51,7 +51,8 @@ void dynamic_stitch_kernel(KernelContext& context) {
   for (std::size_t k = 0; k < count; ++k) {
     const auto* index = context.data<std::int32_t>(k);
     for (std::int64_t i = 0; i < context.input(k).size(); ++i)
-      if (index[i] < 0) fail_index(context, "indices[" + std::to_string(k) + "]", context.input(k).shape(), i, index[i], shape[0]);
+      if (index[i] < 0)
+        fail_index(context, "indices[" + std::to_string(k) + "]", context.input(k).shape(), i, index[i], shape[0]);
   }
   visit_storage(context.output_spec(0).dtype, [&]<class T>() {
     T* to = context.make_output<T>(0);
@@ -123,8 +124,9 @@ KernelTable stitch_kernels() {
   static const KernelRow rows[] = {
       {&dynamic_partition_op, any_type(dynamic_partition_kernel)},
       {&dynamic_stitch_op, any_type(dynamic_stitch_kernel)},
-      {&unique_op, unique_kernels<float16, bfloat16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                                  std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string>()},
+      {&unique_op,
+       unique_kernels<float16, bfloat16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                      std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string>()},
       {&where_op, any_type(where_kernel)},
   };
   return rows;

@@ -12,8 +12,8 @@ void const_shape(InferContext& context) {
   const auto& attributes = context.attributes<ConstAttributes>();
   if (!attributes.value.is_defined()) context.fail("the attribute 'value' must be given");
   if (attributes.value.dtype() != attributes.dtype)
-    context.fail_type("'dtype' must be the type of 'value', got " + std::string(dtype_name(attributes.dtype)) + " and " +
-                      std::string(dtype_name(attributes.value.dtype())));
+    context.fail_type("'dtype' must be the type of 'value', got " + std::string(dtype_name(attributes.dtype)) +
+                      " and " + std::string(dtype_name(attributes.value.dtype())));
   context.set_output(0, attributes.value.shape());
 }
 
@@ -64,23 +64,25 @@ const OpDef prevent_gradient_op{
     .signature = "PreventGradient(input: T) -> (output: T); T: any",
     .summary = "The input; asking for a gradient through it is an error.",
     .shape = shape::unchanged,
-    .gradient =
-        [](const OpCall& call, Tensor) -> Gradients {
-          throw NotFound("PreventGradient: a gradient was asked for that is disabled here: " +
-                         call.attributes<PreventGradientAttributes>().message);
-        },
+    .gradient = [](const OpCall& call, Tensor) -> Gradients {
+      throw NotFound("PreventGradient: a gradient was asked for that is disabled here: " +
+                     call.attributes<PreventGradientAttributes>().message);
+    },
     .batching = batching::elementwise,
     .attributes = attributes<PreventGradientAttributes>,
     .saves = Saves::nothing(),
 };
 
 const OpDef matrix_band_part_op{
-    .signature = "MatrixBandPart(input: T, num_lower: Tindex, num_upper: Tindex) -> (band: T); T: any; "
-                 "Tindex: {int32, int64}",
+    .signature =
+        "MatrixBandPart(input: T, num_lower: Tindex, num_upper: Tindex) -> (band: T); T: any; "
+        "Tindex: {int32, int64}",
     .summary = "The innermost matrices with everything outside a band set to 0.",
     .shape = matrix_band_part_shape,
     .gradient =
-        [](const OpCall& call, Tensor dy) { return apply(matrix_band_part_op, {dy, call.input(1), call.input(2)}); },
+        [](const OpCall& call, Tensor dy) {
+          return apply(matrix_band_part_op, {dy, call.input(1), call.input(2)});
+        },
     .batching = [](const OpCall& call, std::span<const bool>) { return apply_all(call.op(), call.inputs()); },
     .saves = Saves::only({1, 2}),
 };

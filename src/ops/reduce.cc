@@ -24,14 +24,17 @@ void reduce_shape(InferContext& context) {
     return context.set_output(0, keep || input.rank() == 0 ? Shape::unknown_dims(input.rank()) : Shape::unknown());
   std::vector<bool> is_reduced(static_cast<std::size_t>(input.rank()));
   for (std::int64_t axis : context.integers(1)) {
-    auto&& reduced = is_reduced[static_cast<std::size_t>(context.normalize_axis(axis, input.rank(), "reduction_indices"))];
+    auto&& reduced =
+        is_reduced[static_cast<std::size_t>(context.normalize_axis(axis, input.rank(), "reduction_indices"))];
     if (reduced) context.fail("'reduction_indices' names axis " + std::to_string(axis) + " twice");
     reduced = true;
   }
   Shape output;
   for (int axis = 0; axis < input.rank(); ++axis) {
-    if (!is_reduced[static_cast<std::size_t>(axis)]) output.push_back(input[axis]);
-    else if (keep) output.push_back(1);
+    if (!is_reduced[static_cast<std::size_t>(axis)])
+      output.push_back(input[axis]);
+    else if (keep)
+      output.push_back(1);
   }
   context.set_output(0, output);
 }
@@ -47,9 +50,7 @@ Shape kept_shape(const OpCall& call) {
 Tensor kept(const OpCall& call, const Tensor& value) { return reshape(value, kept_shape(call)); }
 
 /// dy spread over the axes that were reduced.
-Tensor spread(const OpCall& call, const Tensor& dy) {
-  return broadcast_to(kept(call, dy), shape_of_input(call, 0));
-}
+Tensor spread(const OpCall& call, const Tensor& dy) { return broadcast_to(kept(call, dy), shape_of_input(call, 0)); }
 
 Tensor axes_tensor(const Tensor& x, const Axes& axes) {
   if (!axes.is_all()) {
@@ -83,7 +84,8 @@ double reduced_count(const OpCall& call) {
 /// is right also where factors are 0.
 Tensor prod_gradient(const OpCall& call, const Tensor& dy) {
   const Tensor& x = call.input(0);
-  if (!x.shape().is_fully_known()) throw Unimplemented("Prod: gradient for the partly known shape " + x.shape().to_string());
+  if (!x.shape().is_fully_known())
+    throw Unimplemented("Prod: gradient for the partly known shape " + x.shape().to_string());
   const int rank = x.rank();
   std::vector<bool> is_reduced(static_cast<std::size_t>(rank));
   for (std::int64_t axis : integers_of(call.input(1)))
@@ -126,7 +128,8 @@ void arg_shape(InferContext& context) {
     return context.set_output(0, input.has_rank() ? Shape::unknown_dims(input.rank() - 1) : Shape::unknown());
   }
   if (input[*axis] == 0)
-    context.fail("there must be elements along dimension " + std::to_string(*axis) + ", got shape " + input.to_string());
+    context.fail("there must be elements along dimension " + std::to_string(*axis) + ", got shape " +
+                 input.to_string());
   Shape output = input;
   output.erase(*axis);
   context.set_output(0, output);
@@ -190,10 +193,7 @@ const OpDef euclidean_norm_op{
     .signature = "EuclideanNorm(input: T, reduction_indices: Tidx) -> (output: T); T: number; Tidx: {int32, int64}",
     .summary = "Square root of the sum of squares over some axes.",
     .shape = reduce_shape,
-    .gradient =
-        [](const OpCall& call, Tensor dy) {
-          return call.input(0) / kept(call, call.output(0) / dy);
-        },
+    .gradient = [](const OpCall& call, Tensor dy) { return call.input(0) / kept(call, call.output(0) / dy); },
     .batching = reduce_batching,
     .attributes = attributes<ReduceAttributes>,
 };
@@ -217,8 +217,9 @@ const OpDef any_op{
 };
 
 const OpDef arg_max_op{
-    .signature = "ArgMax(input: T, dimension: Tidx) -> (output: output_type); T: number|bool; Tidx: {int32, int64}; "
-                 "output_type: {int16, uint16, int32, int64}",
+    .signature =
+        "ArgMax(input: T, dimension: Tidx) -> (output: output_type); T: number|bool; Tidx: {int32, int64}; "
+        "output_type: {int16, uint16, int32, int64}",
     .summary = "Index of the largest element along an axis.",
     .shape = arg_shape,
     .gradient = not_differentiable,
@@ -227,8 +228,9 @@ const OpDef arg_max_op{
 };
 
 const OpDef arg_min_op{
-    .signature = "ArgMin(input: T, dimension: Tidx) -> (output: output_type); T: number|bool; Tidx: {int32, int64}; "
-                 "output_type: {int32, int64}",
+    .signature =
+        "ArgMin(input: T, dimension: Tidx) -> (output: output_type); T: number|bool; Tidx: {int32, int64}; "
+        "output_type: {int32, int64}",
     .summary = "Index of the smallest element along an axis.",
     .shape = arg_shape,
     .gradient = not_differentiable,
@@ -256,7 +258,7 @@ Tensor argmin(Tensor x, std::int64_t axis, DType output_type) {
 }
 
 OpList reduce_ops() {
-  static constexpr const OpDef* list[] = {&sum_op, &mean_op, &prod_op, &max_op,     &min_op,
+  static constexpr const OpDef* list[] = {&sum_op, &mean_op, &prod_op,    &max_op,     &min_op,
                                           &all_op, &any_op,  &arg_max_op, &arg_min_op, &euclidean_norm_op};
   return list;
 }

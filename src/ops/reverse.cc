@@ -43,7 +43,10 @@ const OpDef reverse_v2_op{
     .signature = "ReverseV2(tensor: T, axis: Tidx) -> (output: T); T: number|bool|string; Tidx: {int32, int64}",
     .summary = "Reversed along some axes.",
     .shape = reverse_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return apply(reverse_v2_op, {dy, call.input(1)}); },
+    .gradient =
+        [](const OpCall& call, Tensor dy) {
+          return apply(reverse_v2_op, {dy, call.input(1)});
+        },
     .batching =
         [](const OpCall& call, std::span<const bool>) {
           return apply_all(call.op(), {call.input(0), batching::axes_behind_batch(call.input(1))});
@@ -52,12 +55,15 @@ const OpDef reverse_v2_op{
 };
 
 const OpDef roll_op{
-    .signature = "Roll(input: T, shift: Tshift, axis: Taxis) -> (output: T); T: any; Tshift: {int32, int64}; "
-                 "Taxis: {int32, int64}",
+    .signature =
+        "Roll(input: T, shift: Tshift, axis: Taxis) -> (output: T); T: any; Tshift: {int32, int64}; "
+        "Taxis: {int32, int64}",
     .summary = "Shifted along some axes; what leaves at one end enters at the other.",
     .shape = roll_shape,
     .gradient =
-        [](const OpCall& call, Tensor dy) { return apply(roll_op, {dy, negative(call.input(1)), call.input(2)}); },
+        [](const OpCall& call, Tensor dy) {
+          return apply(roll_op, {dy, negative(call.input(1)), call.input(2)});
+        },
     .batching =
         [](const OpCall& call, std::span<const bool>) {
           return apply_all(call.op(), {call.input(0), call.input(1), batching::axes_behind_batch(call.input(2))});

@@ -39,7 +39,8 @@ Tensor cumprod_gradient(const OpCall& call, Tensor dy) {
   const std::int64_t given = integers_of(call.input(1))[0];
   const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
   const std::int64_t size = x.rank() < 0 ? Shape::kUnknown : x.shape()[axis];
-  if (size < 0) throw Unimplemented("Cumprod: gradient along an axis of unknown size in shape " + x.shape().to_string());
+  if (size < 0)
+    throw Unimplemented("Cumprod: gradient along an axis of unknown size in shape " + x.shape().to_string());
   if (how.reverse) x = reverse(x, {axis}), dy = reverse(dy, {axis});
   const Tensor before = conj(cumprod(x, axis, {.exclusive = true}));
   Tensor factor = pulled(conj(x), axis, size, 1);

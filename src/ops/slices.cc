@@ -25,15 +25,15 @@ void warn_if_large(const IndexedSlices& slices) {
 Tensor row_count(const Tensor& dense_shape) {
   if (dense_shape.is_symbolic()) return gather(dense_shape, constant(0));
   const std::vector<std::int64_t> dims = integers_of(dense_shape);
-  if (dims.empty()) throw InvalidArgument("to_tensor(IndexedSlices): the dense shape must have a first dimension, got []");
+  if (dims.empty())
+    throw InvalidArgument("to_tensor(IndexedSlices): the dense shape must have a first dimension, got []");
   return constant(dims[0]);
 }
 
 }  // namespace
 
 Tensor to_tensor(const IndexedSlices& slices) {
-  if (!slices.dense_shape.is_defined())
-    throw InvalidArgument("to_tensor(IndexedSlices): the dense shape is not known");
+  if (!slices.dense_shape.is_defined()) throw InvalidArgument("to_tensor(IndexedSlices): the dense shape is not known");
   warn_if_large(slices);
   return unsorted_segment_sum(slices.values, slices.indices, row_count(slices.dense_shape));
 }

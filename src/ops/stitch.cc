@@ -22,8 +22,8 @@ void dynamic_partition_shape(InferContext& context) {
   if (data.has_rank() && partitions.has_rank()) {
     const auto leading = [&] { return Shape(data.dims().first(static_cast<std::size_t>(partitions.rank()))); };
     if (partitions.rank() > data.rank() || !leading().is_compatible_with(partitions))
-      context.fail("the shape of 'data' must begin with that of 'partitions', got shapes " + data.to_string() + " and " +
-                   partitions.to_string());
+      context.fail("the shape of 'data' must begin with that of 'partitions', got shapes " + data.to_string() +
+                   " and " + partitions.to_string());
     part = Shape{Shape::kUnknown};
     for (int i = partitions.rank(); i < data.rank(); ++i) part.push_back(data[i]);
   }
@@ -73,7 +73,8 @@ void where_shape(InferContext& context) {
 Gradients partition_gradient(const OpCall& call, std::span<const Gradient> dy) {
   const Tensor& partitions = call.input(1);
   const Shape& shape = partitions.shape();
-  if (!shape.is_fully_known()) throw Unimplemented("DynamicPartition: gradient for partitions of shape " + shape.to_string());
+  if (!shape.is_fully_known())
+    throw Unimplemented("DynamicPartition: gradient for partitions of shape " + shape.to_string());
   const std::int64_t count = shape.num_elements();
   if (count > std::numeric_limits<std::int32_t>::max())
     throw Unimplemented("DynamicPartition: gradient for more than 2147483647 partitions");

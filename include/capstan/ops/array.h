@@ -32,7 +32,8 @@ std::vector<Tensor> identity_n(std::span<const Tensor> tensors);
 Tensor prevent_gradient(Tensor x, const std::string& message);
 /// The same value; no gradient flows back through it.
 Tensor stop_gradient(Tensor x);
-/// The shape as an int32 vector (int64 on request): TensorFlow's `tf.shape`. (`shape` itself names the shape functions.)
+/// The shape as an int32 vector (int64 on request): TensorFlow's `tf.shape`. (`shape` itself names the shape
+/// functions.)
 Tensor shape_of(Tensor x, DType out_type = DType::int32);
 /// The shapes of several tensors.
 std::vector<Tensor> shape_n(std::span<const Tensor> tensors, DType out_type = DType::int32);
