@@ -35,6 +35,11 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::pad_kernels(),
         cpu::sequence_kernels(),
         cpu::math_gamma_kernels(),
+        cpu::scan_kernels(),
+        cpu::reverse_kernels(),
+        cpu::stitch_kernels(),
+        cpu::identity_kernels(),
+        cpu::broadcast_args_kernels(),
     };
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());

@@ -21,7 +21,8 @@ struct WrappingAdd {
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>)
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) + static_cast<std::make_unsigned_t<T>>(y));
-    else return x + y;
+    else
+      return x + y;
   }
   template <class T>
   static T identity() {
@@ -34,7 +35,8 @@ struct WrappingMultiply {
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>)  // in 64 bits: short types would be promoted to int, which may overflow
       return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
-    else return x * y;
+    else
+      return x * y;
   }
   template <class T>
   static T identity() {
@@ -50,8 +52,10 @@ struct Larger {
   }
   template <class T>
   static T identity() {
-    if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::lowest();
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return -std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::lowest();
   }
 };
 
@@ -63,8 +67,10 @@ struct Smaller {
   }
   template <class T>
   static T identity() {
-    if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::max();
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
   }
 };
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "cpu/broadcast.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "tensor/storage.h"
 #include "tensor/type_switch.h"
@@ -27,8 +27,10 @@ void broadcast_to_kernel(KernelContext& context) {
     const auto inner = plan.inner();
     for (std::int64_t row = 0; row < plan.row_count(); ++row, to += inner.size) {
       const T* at = from + plan.row(row).a;
-      if (inner.stride_a) std::copy_n(at, inner.size, to);
-      else std::fill_n(to, inner.size, *at);
+      if (inner.stride_a)
+        std::copy_n(at, inner.size, to);
+      else
+        std::fill_n(to, inner.size, *at);
     }
   });
 }
@@ -43,7 +45,8 @@ void fill_kernel(KernelContext& context) {
 void zeros_like_kernel(KernelContext& context) {
   const TensorSpec& spec = context.output_spec(0);
   void* to = context.make_output(0, spec.shape);  // strings and variants are born empty
-  if (is_plain(spec.dtype)) std::memset(to, 0, static_cast<std::size_t>(context.output(0).size()) * dtype_size(spec.dtype));
+  if (is_plain(spec.dtype))
+    std::memset(to, 0, static_cast<std::size_t>(context.output(0).size()) * dtype_size(spec.dtype));
 }
 
 void ones_like_kernel(KernelContext& context) {

@@ -1,7 +1,7 @@
 // Kernels that join tensors.
 #include "ops/concat.h"
 
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"

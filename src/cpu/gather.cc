@@ -2,7 +2,7 @@
 #include "ops/gather.h"
 
 #include "cpu/indices.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"
@@ -26,7 +26,8 @@ void check_indices(const KernelContext& context, std::int64_t limit) {
   const Tensor& indices = context.input(1);
   const Index* index = context.data<Index>(1);
   for (std::int64_t i = 0; i < indices.size(); ++i)
-    if (index[i] < 0 || std::int64_t{index[i]} >= limit) fail_index(context, "indices", indices.shape(), i, index[i], limit);
+    if (index[i] < 0 || std::int64_t{index[i]} >= limit)
+      fail_index(context, "indices", indices.shape(), i, index[i], limit);
 }
 
 template <class T, class Index>
@@ -36,14 +37,17 @@ void gather_parts(KernelContext& context, const GatherPlan& plan) {
   T* to = context.make_output<T>(0);
   if (context.output(0).size() == 0) return;
   const std::int64_t rows = plan.batch * plan.outer * plan.count;
-  for_blocks(rows, std::max<std::int64_t>(1, kElementsPerBlock / plan.inner), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t group = row / plan.count, at = group / plan.outer * plan.count + row % plan.count;
-      const T* part = from + (group * plan.limit + index[at]) * plan.inner;
-      if (plan.inner == 1) to[row] = *part;
-      else std::copy_n(part, plan.inner, to + row * plan.inner);
-    }
-  });
+  for_blocks(rows, std::max<std::int64_t>(1, kElementsPerBlock / plan.inner),
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t row = begin; row < end; ++row) {
+                 const std::int64_t group = row / plan.count, at = group / plan.outer * plan.count + row % plan.count;
+                 const T* part = from + (group * plan.limit + index[at]) * plan.inner;
+                 if (plan.inner == 1)
+                   to[row] = *part;
+                 else
+                   std::copy_n(part, plan.inner, to + row * plan.inner);
+               }
+             });
 }
 
 void gather_kernel(KernelContext& context) {
@@ -62,7 +66,8 @@ void gather_kernel(KernelContext& context) {
 
 void gather_nd_kernel(KernelContext& context) {
   const Shape& params = context.input(0).shape();
-  const std::vector<std::int64_t> offsets = part_offsets(context, context.input(1), params, context.attributes<BadIndices>().ignores());
+  const std::vector<std::int64_t> offsets =
+      part_offsets(context, context.input(1), params, context.attributes<BadIndices>().ignores());
   std::int64_t inner = 1;
   for (auto i = static_cast<int>(context.input(1).shape().dim(-1)); i < params.rank(); ++i) inner *= params[i];
   visit_storage(context.input(0).dtype(), [&]<class T>() {
@@ -73,8 +78,10 @@ void gather_nd_kernel(KernelContext& context) {
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t row = begin; row < end; ++row) {
                    const std::int64_t at = offsets[static_cast<std::size_t>(row)];
-                   if (at < 0) std::fill_n(to + row * inner, inner, T());
-                   else std::copy_n(from + at * inner, inner, to + row * inner);
+                   if (at < 0)
+                     std::fill_n(to + row * inner, inner, T());
+                   else
+                     std::copy_n(from + at * inner, inner, to + row * inner);
                  }
                });
   });

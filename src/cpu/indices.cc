@@ -43,10 +43,13 @@ std::vector<std::int64_t> part_offsets(const KernelContext& context, const Tenso
       std::int64_t offset = 0;
       for (std::int64_t i = 0; i < depth && offset >= 0; ++i) {
         const std::int64_t index = vector[i], size = shape[static_cast<int>(i)];
-        if (index >= 0 && index < size) offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) * static_cast<std::uint64_t>(size) +
-                                                                            static_cast<std::uint64_t>(index));
-        else if (ignore) offset = -1;
-        else fail_vector(context, indices, vector, row, depth, shape);
+        if (index >= 0 && index < size)
+          offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) * static_cast<std::uint64_t>(size) +
+                                             static_cast<std::uint64_t>(index));
+        else if (ignore)
+          offset = -1;
+        else
+          fail_vector(context, indices, vector, row, depth, shape);
       }
       offsets[static_cast<std::size_t>(row)] = offset;
     }

@@ -20,10 +20,14 @@ std::string position_text(const Shape& shape, std::int64_t at);
 template <class Visitor>
 decltype(auto) visit_index(DType dtype, Visitor&& visitor) {
   switch (dtype) {
-    case DType::int16: return visitor.template operator()<std::int16_t>();
-    case DType::uint16: return visitor.template operator()<std::uint16_t>();
-    case DType::int32: return visitor.template operator()<std::int32_t>();
-    default: return visitor.template operator()<std::int64_t>();
+    case DType::int16:
+      return visitor.template operator()<std::int16_t>();
+    case DType::uint16:
+      return visitor.template operator()<std::uint16_t>();
+    case DType::int32:
+      return visitor.template operator()<std::int32_t>();
+    default:
+      return visitor.template operator()<std::int64_t>();
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"
@@ -49,7 +49,8 @@ void for_mirrored(const Shape& inner, const Shape& padded, const std::vector<std
   const auto strides = row_major_strides(inner);
   std::vector<std::vector<std::int64_t>> places;
   for (std::size_t i = 0; i < strides.size(); ++i) {
-    places.push_back(mirror_places(inner[static_cast<int>(i)], paddings[2 * i], paddings[2 * i + 1], mode == "REFLECT"));
+    places.push_back(
+        mirror_places(inner[static_cast<int>(i)], paddings[2 * i], paddings[2 * i + 1], mode == "REFLECT"));
     for (std::int64_t& place : places.back()) place *= strides[i];
   }
   const std::vector<std::int64_t> scalar{0};

@@ -4,7 +4,7 @@
 #include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
 #include "cpu/indices.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "ops/gather.h"
 #include "tensor/type_switch.h"
@@ -42,7 +42,8 @@ struct SubtractFrom {
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>)
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) - static_cast<std::make_unsigned_t<T>>(y));
-    else return static_cast<T>(static_cast<Accumulator<T>>(x) - static_cast<Accumulator<T>>(y));
+    else
+      return static_cast<T>(static_cast<Accumulator<T>>(x) - static_cast<Accumulator<T>>(y));
   }
 };
 
@@ -62,7 +63,8 @@ void scatter_nd(KernelContext& context) {
     visit_parts(offsets, size, updates, [&](std::int64_t at, const std::string& update) { out[at] += update; });
   } else if constexpr (is_half<T>) {
     std::vector<float> sums(static_cast<std::size_t>(context.output(0).size()));
-    visit_parts(offsets, size, updates, [&](std::int64_t at, T update) { sums[static_cast<std::size_t>(at)] += update; });
+    visit_parts(offsets, size, updates,
+                [&](std::int64_t at, T update) { sums[static_cast<std::size_t>(at)] += update; });
     std::copy(sums.begin(), sums.end(), out);
   } else {
     std::fill_n(out, context.output(0).size(), T(0));

@@ -4,7 +4,7 @@
 #include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
 #include "cpu/indices.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 
 namespace capstan::cpu {
@@ -70,10 +70,14 @@ void one_hot(KernelContext& context) {
 void one_hot_kernel(KernelContext& context) {
   visit_storage(context.output_spec(0).dtype, [&]<class T>() {
     switch (context.input(0).dtype()) {
-      case DType::uint8: return one_hot<T, std::uint8_t>(context);
-      case DType::int8: return one_hot<T, std::int8_t>(context);
-      case DType::int32: return one_hot<T, std::int32_t>(context);
-      default: return one_hot<T, std::int64_t>(context);
+      case DType::uint8:
+        return one_hot<T, std::uint8_t>(context);
+      case DType::int8:
+        return one_hot<T, std::int8_t>(context);
+      case DType::int32:
+        return one_hot<T, std::int32_t>(context);
+      default:
+        return one_hot<T, std::int64_t>(context);
     }
   });
 }

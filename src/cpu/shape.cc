@@ -39,9 +39,8 @@ void rank_kernel(KernelContext& context) { *context.make_output<std::int32_t>(0)
 
 KernelTable shape_kernels() {
   static const KernelRow rows[] = {
-      {&shape_n_op, any_type(shape_n_kernel)}, {&size_op, any_type(size_kernel)},
-      {&rank_op, any_type(rank_kernel)},       {&expand_dims_op, any_type(share)},
-      {&squeeze_op, any_type(share)},          {&ensure_shape_op, any_type(share)},
+      {&shape_n_op, any_type(shape_n_kernel)}, {&size_op, any_type(size_kernel)}, {&rank_op, any_type(rank_kernel)},
+      {&expand_dims_op, any_type(share)},      {&squeeze_op, any_type(share)},    {&ensure_shape_op, any_type(share)},
   };
   return rows;
 }

@@ -1,5 +1,5 @@
 // Kernels that split tensors.
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "ops/concat.h"

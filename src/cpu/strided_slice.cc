@@ -1,7 +1,7 @@
 // Kernels of slicing.
 #include "ops/strided_slice.h"
 
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "tensor/integers.h"
@@ -12,9 +12,9 @@ namespace {
 /// The slice as a walk through an array of that shape.
 View view_of(const KernelContext& context, const Shape& shape) {
   const std::vector<std::int64_t> begin = integers_of(context.input(1)), end = integers_of(context.input(2));
-  const StridedSlicePlan plan = plan_strided_slice(context.op().name(), shape, &begin, &end,
-                                                   integers_of(context.input(3)),
-                                                   context.attributes<StridedSliceAttributes>());
+  const StridedSlicePlan plan =
+      plan_strided_slice(context.op().name(), shape, &begin, &end, integers_of(context.input(3)),
+                         context.attributes<StridedSliceAttributes>());
   const auto strides = row_major_strides(shape);
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < plan.dims.size(); ++i)

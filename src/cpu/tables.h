@@ -43,5 +43,10 @@ KernelTable strided_slice_kernels();
 KernelTable pad_kernels();
 KernelTable sequence_kernels();
 KernelTable math_gamma_kernels();
+KernelTable scan_kernels();
+KernelTable reverse_kernels();
+KernelTable stitch_kernels();
+KernelTable identity_kernels();
+KernelTable broadcast_args_kernels();
 
 }  // namespace capstan::cpu

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "cpu/indices.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "ops/shape.h"
@@ -27,8 +27,10 @@ std::vector<Axis> axes_of(const Shape& input, const std::vector<std::int64_t>& p
     const int axis = static_cast<int>(p < 0 ? p + input.rank() : p);
     const std::int64_t size = input[axis], stride = strides[static_cast<std::size_t>(axis)];
     if (size == 1) continue;
-    if (!axes.empty() && axes.back().from == stride * size) axes.back() = {axes.back().size * size, stride, 0};
-    else axes.push_back({size, stride, 0});
+    if (!axes.empty() && axes.back().from == stride * size)
+      axes.back() = {axes.back().size * size, stride, 0};
+    else
+      axes.push_back({size, stride, 0});
   }
   std::int64_t step = 1;
   for (std::size_t i = axes.size(); i-- > 0; step *= axes[i].size) axes[i].to = step;
@@ -45,7 +47,8 @@ void transpose_tile(const T* from, std::int64_t from_step, T* to, std::int64_t t
     for (std::int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
 }
 
-/// Rows (the output's innermost dimension) times columns (the input's innermost), once for each of the other dimensions.
+/// Rows (the output's innermost dimension) times columns (the input's innermost), once for each of the other
+/// dimensions.
 template <class T>
 void transpose_planes(const T* from, T* to, std::vector<Axis> axes) {
   const Axis rows = axes.back();
@@ -68,8 +71,8 @@ void transpose_planes(const T* from, T* to, std::vector<Axis> axes) {
       }
       const std::int64_t column = unit % bands * kTile, width = std::min(kTile, columns.size - column);
       for (std::int64_t row = 0; row < rows.size; row += kTile)
-        transpose_tile(from + from_at + row * rows.from + column, rows.from,
-                       to + to_at + column * columns.to + row, columns.to, std::min(kTile, rows.size - row), width);
+        transpose_tile(from + from_at + row * rows.from + column, rows.from, to + to_at + column * columns.to + row,
+                       columns.to, std::min(kTile, rows.size - row), width);
     }
   });
 }

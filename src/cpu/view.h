@@ -82,8 +82,10 @@ void copy_from_view(const T* from, const View& view, T* to) {
   for_view_rows(view, [&](std::int64_t row, std::int64_t offset) {
     const T* source = from + offset;
     T* target = to + row * size;
-    if (stride == 1) std::copy_n(source, size, target);
-    else if (stride == 0) std::fill_n(target, size, *source);
+    if (stride == 1)
+      std::copy_n(source, size, target);
+    else if (stride == 0)
+      std::fill_n(target, size, *source);
     else
       for (std::int64_t i = 0; i < size; ++i) target[i] = source[i * stride];
   });
@@ -98,7 +100,8 @@ void copy_to_view(const T* from, T* to, const View& view) {
   for_view_rows(view, [&](std::int64_t row, std::int64_t offset) {
     const T* source = from + row * size;
     T* target = to + offset;
-    if (stride == 1) std::copy_n(source, size, target);
+    if (stride == 1)
+      std::copy_n(source, size, target);
     else
       for (std::int64_t i = 0; i < size; ++i) target[i * stride] = source[i];
   });

@@ -17,7 +17,8 @@ Shape merge_but_axis(InferContext& context, std::size_t count, int axis) {
   for (std::size_t i = 0; i < count; ++i) {
     Shape next = context.input_shape(i);
     if (next.has_rank() && axis >= 0 && axis < next.rank()) next.set_dim(axis, Shape::kUnknown);
-    merged = context.merge(merged, next, axis < 0 ? "the shapes of 'values'" : "the shapes of 'values' outside the axis");
+    merged =
+        context.merge(merged, next, axis < 0 ? "the shapes of 'values'" : "the shapes of 'values' outside the axis");
   }
   return merged;
 }
@@ -28,8 +29,8 @@ int common_rank(InferContext& context, std::size_t count) {
     const Shape& shape = context.input_shape(i);
     if (!shape.has_rank()) continue;
     if (rank >= 0 && rank != shape.rank())
-      context.fail("'values' must have the same number of dimensions, got shapes " + context.input_shape(0).to_string() +
-                   " and " + shape.to_string());
+      context.fail("'values' must have the same number of dimensions, got shapes " +
+                   context.input_shape(0).to_string() + " and " + shape.to_string());
     rank = shape.rank();
   }
   return rank;
@@ -48,8 +49,10 @@ void concat_shape(InferContext& context) {
   for (std::size_t i = 0; i < count && total >= 0; ++i) {
     const Shape& shape = context.input_shape(i);
     const std::int64_t size = shape.has_rank() ? shape[*axis] : Shape::kUnknown;
-    if (size < 0) total = Shape::kUnknown;
-    else if (__builtin_add_overflow(total, size, &total)) context.fail("the joined dimension does not fit into 64 bits");
+    if (size < 0)
+      total = Shape::kUnknown;
+    else if (__builtin_add_overflow(total, size, &total))
+      context.fail("the joined dimension does not fit into 64 bits");
   }
   joined.set_dim(*axis, total);
   shape::set_output(context, 0, joined.dims());
@@ -136,8 +139,9 @@ const OpDef concat_v2_op{
 };
 
 const OpDef concat_offset_op{
-    .signature = "ConcatOffset(concat_dim: int32, shape: N*shape_type) -> (offset: N*shape_type); "
-                 "shape_type: {int32, int64}",
+    .signature =
+        "ConcatOffset(concat_dim: int32, shape: N*shape_type) -> (offset: N*shape_type); "
+        "shape_type: {int32, int64}",
     .summary = "Where each of several shapes begins after they were joined along an axis.",
     .shape = concat_offset_shape,
     .gradient = not_differentiable,

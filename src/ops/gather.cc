@@ -7,11 +7,11 @@
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/segment.h"
 #include "ops/gather.h"
 #include "ops/records.h"
-#include "ops/slices.h"
 #include "tensor/integers.h"
 
 namespace capstan {
@@ -48,7 +48,8 @@ void gather_shape(InferContext& context) {
   if (!params.has_rank()) return context.set_output(0, Shape::unknown());
   if (!axis) return context.set_output(0, Shape::unknown_dims(params.rank() - 1 + indices.rank() - batch));
   if (batch > *axis)
-    context.fail("'batch_dims' must not be above 'axis', got " + std::to_string(batch) + " and " + std::to_string(*axis));
+    context.fail("'batch_dims' must not be above 'axis', got " + std::to_string(batch) + " and " +
+                 std::to_string(*axis));
   const Shape shared = merged_batch(context, batch);
   std::vector<std::int64_t> dims(shared.dims().begin(), shared.dims().end());
   append(dims, params, batch, *axis);
@@ -87,7 +88,7 @@ Tensor dense_gather_gradient(const OpCall& call, const Tensor& dy, int axis, int
   Tensor indices = call.input(1);
   if (batch > 0) {
     const DType wide = rows > std::numeric_limits<std::int32_t>::max() ? DType::int64 : DType::int32;
-    if (indices.dtype() != DType::int64 && indices.dtype() != wide) indices = widen_indices(indices, wide);
+    if (indices.dtype() != DType::int64 && indices.dtype() != wide) indices = cast(indices, wide);
     indices = indices + batch_offsets(picked, batch, params[axis], indices.dtype());
   }
   const Tensor sums = unsorted_segment_sum(transpose(dy, perm), indices, constant(rows));
@@ -145,7 +146,8 @@ Gradients gather_nd_gradient(const OpCall& call, const Tensor& dy) {
   const Tensor& indices = call.input(1);
   if (indices.rank() == 2 && indices.shape()[1] == 1 && !call.attributes<BadIndices>().ignores())
     return {IndexedSlices{dy, squeeze(indices, {-1}), shape_of_input(call, 0)}, Gradient()};
-  return {apply(scatter_nd_op, {indices, dy, shape_of_input(call, 0, indices.dtype())}, call.raw_attributes()), Gradient()};
+  return {apply(scatter_nd_op, {indices, dy, shape_of_input(call, 0, indices.dtype())}, call.raw_attributes()),
+          Gradient()};
 }
 
 }  // namespace
@@ -157,8 +159,9 @@ void BadIndices::check(const InferContext& context) const {
 }
 
 const OpDef gather_v2_op{
-    .signature = "GatherV2(params: Tparams, indices: Tindices, axis: Taxis) -> (output: Tparams); Tparams: any; "
-                 "Tindices: {int16, int32, int64}; Taxis: {int32, int64}",
+    .signature =
+        "GatherV2(params: Tparams, indices: Tindices, axis: Taxis) -> (output: Tparams); Tparams: any; "
+        "Tindices: {int16, int32, int64}; Taxis: {int32, int64}",
     .summary = "The parts of params along an axis that the indices name.",
     .shape = gather_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, dy); },
@@ -167,8 +170,9 @@ const OpDef gather_v2_op{
 };
 
 const OpDef gather_nd_op{
-    .signature = "GatherNd(params: Tparams, indices: Tindices) -> (output: Tparams); Tparams: any; "
-                 "Tindices: {int16, int32, int64}",
+    .signature =
+        "GatherNd(params: Tparams, indices: Tindices) -> (output: Tparams); Tparams: any; "
+        "Tindices: {int16, int32, int64}",
     .summary = "The parts of params whose leading coordinates the innermost vectors of the indices are.",
     .shape = gather_nd_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return gather_nd_gradient(call, dy); },

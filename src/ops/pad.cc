@@ -87,8 +87,8 @@ void mirror_pad_grad_shape(InferContext& context) {
   padded_shape(context, [&](std::int64_t size, std::int64_t before, std::int64_t after, int axis) {
     if (size < 0) return Shape::kUnknown;
     if (before > size || after > size - before)
-      context.fail("'paddings' of dimension " + std::to_string(axis) + " must fit into its size " + std::to_string(size) +
-                   ", got " + std::to_string(before) + " and " + std::to_string(after));
+      context.fail("'paddings' of dimension " + std::to_string(axis) + " must fit into its size " +
+                   std::to_string(size) + ", got " + std::to_string(before) + " and " + std::to_string(after));
     const std::int64_t inner = size - before - after;
     if (before > 0 || after > 0) require_mirror(context, inner, before, after, axis);
     return inner;
@@ -117,7 +117,8 @@ void tile_shape(InferContext& context) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] < 0) context.fail("'multiples' must not be negative, got " + std::to_string(dims[i]));
     const std::int64_t size = input.has_rank() ? input[static_cast<int>(i)] : Shape::kUnknown;
-    if (size < 0) dims[i] = dims[i] == 0 ? 0 : Shape::kUnknown;
+    if (size < 0)
+      dims[i] = dims[i] == 0 ? 0 : Shape::kUnknown;
     else if (__builtin_mul_overflow(dims[i], size, &dims[i]))
       context.fail("dimension " + std::to_string(i) + " would not fit into 64 bits");
   }
@@ -178,8 +179,9 @@ const OpDef pad_op{
 };
 
 const OpDef pad_v2_op{
-    .signature = "PadV2(input: T, paddings: Tpaddings, constant_values: T) -> (output: T); T: any; "
-                 "Tpaddings: {int32, int64}",
+    .signature =
+        "PadV2(input: T, paddings: Tpaddings, constant_values: T) -> (output: T); T: any; "
+        "Tpaddings: {int32, int64}",
     .summary = "A value around a tensor.",
     .shape = pad_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return unpadded(call, dy); },

@@ -118,5 +118,10 @@ OpList strided_slice_ops();
 OpList pad_ops();
 OpList sequence_ops();
 OpList math_gamma_ops();
+OpList scan_ops();
+OpList reverse_ops();
+OpList stitch_ops();
+OpList identity_ops();
+OpList broadcast_args_ops();
 
 }  // namespace capstan

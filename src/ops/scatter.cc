@@ -15,8 +15,10 @@ void check_updates(InferContext& context, const Shape& target, const Shape& indi
   const std::int64_t depth = indices[indices.rank() - 1];
   if (depth < 0 || !target.has_rank()) return;
   if (depth > target.rank())
-    context.fail("the last dimension of 'indices' must not be above the number of dimensions written to, got indices of "
-                 "shape " + indices.to_string() + " for shape " + target.to_string());
+    context.fail(
+        "the last dimension of 'indices' must not be above the number of dimensions written to, got indices of "
+        "shape " +
+        indices.to_string() + " for shape " + target.to_string());
   Shape expected;
   for (int i = 0; i + 1 < indices.rank(); ++i) expected.push_back(indices[i]);
   for (auto i = static_cast<int>(depth); i < target.rank(); ++i) expected.push_back(target[i]);
@@ -56,8 +58,9 @@ Tensor scatter_over(const OpDef& op, Tensor x, const Tensor& indices, const Tens
 }  // namespace
 
 const OpDef scatter_nd_op{
-    .signature = "ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> (output: T); T: any; "
-                 "Tindices: {int16, int32, int64}",
+    .signature =
+        "ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> (output: T); T: any; "
+        "Tindices: {int16, int32, int64}",
     .summary = "Zeros with updates added where indices say.",
     .shape = scatter_nd_shape,
     .gradient =
@@ -69,8 +72,9 @@ const OpDef scatter_nd_op{
 };
 
 const OpDef tensor_scatter_update_op{
-    .signature = "TensorScatterUpdate(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
-                 "Tindices: {int16, int32, int64, uint16}",
+    .signature =
+        "TensorScatterUpdate(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
+        "Tindices: {int16, int32, int64, uint16}",
     .summary = "A tensor with the parts that indices name replaced.",
     .shape = tensor_scatter_shape,
     .gradient =
@@ -88,21 +92,24 @@ const OpDef tensor_scatter_update_op{
 };
 
 const OpDef tensor_scatter_add_op{
-    .signature = "TensorScatterAdd(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
-                 "Tindices: {int32, int64}",
+    .signature =
+        "TensorScatterAdd(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
+        "Tindices: {int32, int64}",
     .summary = "A tensor with updates added to the parts that indices name.",
     .shape = tensor_scatter_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return Gradients{dy, Gradient(), call.needs_gradient(2) ? Gradient(gathered(call, dy, call.input(1))) : Gradient()};
+          return Gradients{dy, Gradient(),
+                           call.needs_gradient(2) ? Gradient(gathered(call, dy, call.input(1))) : Gradient()};
         },
     .attributes = attributes<BadIndices>,
     .saves = Saves::only({1}),
 };
 
 const OpDef tensor_scatter_sub_op{
-    .signature = "TensorScatterSub(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
-                 "Tindices: {int32, int64}",
+    .signature =
+        "TensorScatterSub(tensor: T, indices: Tindices, updates: T) -> (output: T); T: any; "
+        "Tindices: {int32, int64}",
     .summary = "A tensor with updates subtracted from the parts that indices name.",
     .shape = tensor_scatter_shape,
     .gradient =
@@ -114,7 +121,9 @@ const OpDef tensor_scatter_sub_op{
     .saves = Saves::only({1}),
 };
 
-Tensor scatter_nd(Tensor indices, Tensor updates, Tensor shape) { return apply(scatter_nd_op, {indices, updates, shape}); }
+Tensor scatter_nd(Tensor indices, Tensor updates, Tensor shape) {
+  return apply(scatter_nd_op, {indices, updates, shape});
+}
 Tensor tensor_scatter_update(Tensor x, Tensor indices, Tensor updates) {
   return scatter_over(tensor_scatter_update_op, std::move(x), indices, updates);
 }

@@ -33,10 +33,12 @@ std::int64_t range_count(const InferContext& context) {
         context.fail("'start' must not be " + std::string(delta > 0 ? "above" : "below") + " 'limit' when 'delta' is " +
                      (delta > 0 ? "positive" : "negative") + ", got " + std::to_string(start) + " and " +
                      std::to_string(limit));
-      if constexpr (std::is_integral_v<T>) return integer_count(start, limit, delta);
+      if constexpr (std::is_integral_v<T>)
+        return integer_count(start, limit, delta);
       else {
         const double count = std::ceil(std::abs((limit - start) / delta));
-        if (!(count < 9.2e18)) context.fail("the number of elements, " + std::to_string(count) + ", is not a number that fits");
+        if (!(count < 9.2e18))
+          context.fail("the number of elements, " + std::to_string(count) + ", is not a number that fits");
         return static_cast<std::int64_t>(count);
       }
     }
@@ -99,8 +101,9 @@ const OpDef lin_space_op{
 };
 
 const OpDef one_hot_op{
-    .signature = "OneHot(indices: TI, depth: int32, on_value: T, off_value: T) -> (output: T); T: any; "
-                 "TI: {uint8, int8, int32, int64}",
+    .signature =
+        "OneHot(indices: TI, depth: int32, on_value: T, off_value: T) -> (output: T); T: any; "
+        "TI: {uint8, int8, int32, int64}",
     .summary = "One value at the places that indices name along a new axis, another elsewhere.",
     .shape = one_hot_shape,
     .gradient = not_differentiable,

@@ -22,7 +22,8 @@ void expand_dims_shape(InferContext& context) {
   if (dim.has_rank() && (dim.rank() > 1 || !dim.is_compatible_with(dim.rank() ? Shape{1} : Shape{})))
     context.fail("'dim' must be a scalar, got shape " + dim.to_string());
   if (!input.has_rank()) return context.set_output(0, Shape::unknown());
-  if (!context.input_value(1)) return context.set_output(0, Shape::unknown_dims(std::min(input.rank() + 1, Shape::kMaxRank)));
+  if (!context.input_value(1))
+    return context.set_output(0, Shape::unknown_dims(std::min(input.rank() + 1, Shape::kMaxRank)));
   const int axis = context.normalize_axis(context.integers(1)[0], input.rank() + 1, "dim");
   std::vector<std::int64_t> dims(input.dims().begin(), input.dims().end());
   dims.insert(dims.begin() + axis, 1);
@@ -151,7 +152,8 @@ Tensor ensure_shape(Tensor x, const Shape& shape) {
 }
 
 OpList shape_ops() {
-  static constexpr const OpDef* list[] = {&shape_n_op, &size_op, &rank_op, &expand_dims_op, &squeeze_op, &ensure_shape_op};
+  static constexpr const OpDef* list[] = {&shape_n_op,     &size_op,    &rank_op,
+                                          &expand_dims_op, &squeeze_op, &ensure_shape_op};
   return list;
 }
 

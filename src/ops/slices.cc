@@ -4,6 +4,7 @@
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/gather.h"
 #include "capstan/ops/segment.h"
 #include "tensor/integers.h"
@@ -24,25 +25,17 @@ void warn_if_large(const IndexedSlices& slices) {
 Tensor row_count(const Tensor& dense_shape) {
   if (dense_shape.is_symbolic()) return gather(dense_shape, constant(0));
   const std::vector<std::int64_t> dims = integers_of(dense_shape);
-  if (dims.empty()) throw InvalidArgument("to_tensor(IndexedSlices): the dense shape must have a first dimension, got []");
+  if (dims.empty())
+    throw InvalidArgument("to_tensor(IndexedSlices): the dense shape must have a first dimension, got []");
   return constant(dims[0]);
 }
 
 }  // namespace
 
 Tensor to_tensor(const IndexedSlices& slices) {
-  if (!slices.dense_shape.is_defined())
-    throw InvalidArgument("to_tensor(IndexedSlices): the dense shape is not known");
+  if (!slices.dense_shape.is_defined()) throw InvalidArgument("to_tensor(IndexedSlices): the dense shape is not known");
   warn_if_large(slices);
   return unsorted_segment_sum(slices.values, slices.indices, row_count(slices.dense_shape));
-}
-
-Tensor widen_indices(const Tensor& indices, DType dtype) {
-  if (indices.dtype() == dtype) return indices;
-  if (indices.is_symbolic())
-    throw Unimplemented("IndexedSlices: indices of type " + std::string(dtype_name(indices.dtype())) +
-                        " cannot be widened inside a traced function yet");
-  return constant_as(indices, dtype);
 }
 
 IndexedSlices concat_slices(std::span<const IndexedSlices> slices) {
@@ -53,7 +46,7 @@ IndexedSlices concat_slices(std::span<const IndexedSlices> slices) {
   std::vector<Tensor> values, indices;
   for (const IndexedSlices& each : slices) {
     values.push_back(each.values);
-    indices.push_back(is_mixed ? widen_indices(each.indices, DType::int64) : each.indices);
+    indices.push_back(is_mixed ? cast(each.indices, DType::int64) : each.indices);
   }
   return {concat(values, 0), concat(indices, 0), slices[0].dense_shape};
 }

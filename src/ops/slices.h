@@ -11,7 +11,4 @@ namespace capstan {
 /// become int64.
 IndexedSlices concat_slices(std::span<const IndexedSlices> slices);
 
-/// Indices in a wider integer type. No gradient flows through them.
-Tensor widen_indices(const Tensor& indices, DType dtype);
-
 }  // namespace capstan

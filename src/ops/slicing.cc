@@ -29,8 +29,12 @@ struct Positions {
         if (!range.begin) masks.begin_mask |= bit;
         if (!range.end) masks.end_mask |= bit;
         break;
-      case SliceEntry::Kind::new_axis: masks.new_axis_mask |= bit; break;
-      case SliceEntry::Kind::ellipsis: masks.ellipsis_mask |= bit; break;
+      case SliceEntry::Kind::new_axis:
+        masks.new_axis_mask |= bit;
+        break;
+      case SliceEntry::Kind::ellipsis:
+        masks.ellipsis_mask |= bit;
+        break;
     }
   }
 };

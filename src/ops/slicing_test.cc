@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "capstan/base/error.h"
-#include "capstan/ops/array.h"
 #include "capstan/op/gradient.h"
+#include "capstan/ops/array.h"
 #include "ops/slices.h"
 
 namespace capstan {

@@ -57,13 +57,15 @@ std::vector<std::int64_t> part_sizes(const InferContext& context, std::int64_t w
     if (*size < -1 || (*size == -1 && open != sizes.end()))
       context.fail("'size_splits' must be sizes of at least 0, one of them may be -1; got " + std::to_string(*size) +
                    (*size == -1 ? " twice" : ""));
-    if (*size == -1) open = size;
-    else if (__builtin_add_overflow(sum, *size, &sum)) context.fail("the sum of 'size_splits' does not fit into 64 bits");
+    if (*size == -1)
+      open = size;
+    else if (__builtin_add_overflow(sum, *size, &sum))
+      context.fail("the sum of 'size_splits' does not fit into 64 bits");
   }
   if (whole < 0) return sizes;
   if (open != sizes.end() ? sum > whole : sum != whole)
-    context.fail("'size_splits' must add up to the size of the dimension, " + std::to_string(whole) + ", got a sum of " +
-                 std::to_string(sum));
+    context.fail("'size_splits' must add up to the size of the dimension, " + std::to_string(whole) +
+                 ", got a sum of " + std::to_string(sum));
   if (open != sizes.end()) *open = whole - sum;
   return sizes;
 }
@@ -136,15 +138,17 @@ const OpDef split_op{
         },
     .batching =
         [](const OpCall& call, std::span<const bool>) {
-          return apply_all(call.op(), {batching::axes_behind_batch(call.input(0)), call.input(1)}, call.raw_attributes());
+          return apply_all(call.op(), {batching::axes_behind_batch(call.input(0)), call.input(1)},
+                           call.raw_attributes());
         },
     .attributes = attributes<SplitAttributes>,
     .saves = Saves::only({0}),
 };
 
 const OpDef split_v_op{
-    .signature = "SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split*T); T: any; "
-                 "Tlen: {int32, int64, int8}",
+    .signature =
+        "SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split*T); T: any; "
+        "Tlen: {int32, int64, int8}",
     .summary = "Parts of given sizes along an axis.",
     .shape = split_v_shape,
     .gradient =
@@ -163,8 +167,8 @@ const OpDef split_v_op{
 std::vector<Tensor> unstack(Tensor x, std::int64_t axis) {
   const Shape& shape = x.shape();
   if (!shape.has_rank() || axis < -shape.rank() || axis >= shape.rank() || shape.dim(static_cast<int>(axis)) < 0)
-    throw InvalidArgument("unstack: dimension " + std::to_string(axis) + " must exist and have a known size, got shape " +
-                          shape.to_string());
+    throw InvalidArgument("unstack: dimension " + std::to_string(axis) +
+                          " must exist and have a known size, got shape " + shape.to_string());
   const UnpackAttributes attributes{shape.dim(static_cast<int>(axis)), axis};
   return apply_all(unpack_op, {std::move(x)}, &attributes);
 }

@@ -2,6 +2,7 @@
 #include "ops/strided_slice.h"
 
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/math.h"
 #include "ops/records.h"
 #include "tensor/integers.h"
@@ -14,7 +15,8 @@ void slice_shape(InferContext& context) {
   const Shape& input = context.input_shape(0);
   context.require_rank(1, 1, "begin");
   context.require_rank(2, 1, "size");
-  const Shape lengths = context.merge(context.input_shape(1), context.input_shape(2), "the lengths of 'begin' and 'size'");
+  const Shape lengths =
+      context.merge(context.input_shape(1), context.input_shape(2), "the lengths of 'begin' and 'size'");
   const std::int64_t length = lengths.has_rank() ? lengths[0] : Shape::kUnknown;
   if (input.has_rank() && length >= 0 && length != input.rank())
     context.fail("'begin' and 'size' must have one element per dimension of the input, got " + std::to_string(length) +
@@ -39,8 +41,10 @@ void slice_shape(InferContext& context) {
       if (begin[at] < 0 || (whole >= 0 && begin[at] > whole)) fail("'begin' must lie inside the input");
       if (size[at] >= 0 && whole >= 0 && size[at] > whole - begin[at]) fail("the slice must lie inside the input");
     }
-    if (size[at] >= 0) output.set_dim(i, size[at]);
-    else if (whole >= 0 && context.input_value(1)) output.set_dim(i, whole - begin[at]);
+    if (size[at] >= 0)
+      output.set_dim(i, size[at]);
+    else if (whole >= 0 && context.input_value(1))
+      output.set_dim(i, whole - begin[at]);
   }
   shape::set_output(context, 0, output.dims());
 }
@@ -120,8 +124,9 @@ const OpDef slice_op{
 };
 
 const OpDef strided_slice_op{
-    .signature = "StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> (output: T); T: any; "
-                 "Index: {int16, int32, int64}",
+    .signature =
+        "StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> (output: T); T: any; "
+        "Index: {int16, int32, int64}",
     .summary = "Every so many-th element between two bounds, per dimension.",
     .shape = strided_slice_shape,
     .gradient =
@@ -129,7 +134,7 @@ const OpDef strided_slice_op{
           Tensor begin = call.input(1), end = call.input(2), strides = call.input(3);
           const DType dtype = begin.dtype() == DType::int64 ? DType::int64 : DType::int32;
           if (begin.dtype() == DType::int16)
-            begin = constant_as(begin, dtype), end = constant_as(end, dtype), strides = constant_as(strides, dtype);
+            begin = cast(begin, dtype), end = cast(end, dtype), strides = cast(strides, dtype);
           return apply(strided_slice_grad_op, {shape_of_input(call, 0, dtype), begin, end, strides, dy},
                        call.raw_attributes());
         },
@@ -138,14 +143,19 @@ const OpDef strided_slice_op{
 };
 
 const OpDef strided_slice_grad_op{
-    .signature = "StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> (output: T); "
-                 "T: any; Index: {int32, int64}",
+    .signature =
+        "StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> (output: T); "
+        "T: any; Index: {int32, int64}",
     .summary = "dy at the places of a strided slice, zeros elsewhere: the gradient of StridedSlice.",
     .shape = strided_slice_grad_shape,
     .gradient =
         [](const OpCall& call, Tensor dz) {
-          return Gradients{{}, {}, {}, {},
-                           apply(strided_slice_op, {dz, call.input(1), call.input(2), call.input(3)}, call.raw_attributes())};
+          return Gradients{
+              {},
+              {},
+              {},
+              {},
+              apply(strided_slice_op, {dz, call.input(1), call.input(2), call.input(3)}, call.raw_attributes())};
         },
     .attributes = attributes<StridedSliceAttributes>,
     .saves = Saves::only({1, 2, 3}),

@@ -1,5 +1,5 @@
-// Reading a strided slice. A position of begin/end/strides speaks of one dimension of the input, of none (a new axis) or
-// of all that are left (an ellipsis).
+// Reading a strided slice. A position of begin/end/strides speaks of one dimension of the input, of none (a new axis)
+// or of all that are left (an ellipsis).
 #include <algorithm>
 
 #include "capstan/base/error.h"
@@ -56,13 +56,16 @@ class Reader {
     if (next() >= input_.rank())
       fail("more dimensions are indexed than the input's shape " + input_.to_string() + " has");
     if (strides_[i] == 0) fail("strides[" + std::to_string(i) + "] must not be zero");
-    if (has(attributes_.shrink_axis_mask, i)) take_index(i);
-    else take_range(i);
+    if (has(attributes_.shrink_axis_mask, i))
+      take_index(i);
+    else
+      take_range(i);
   }
 
   void take_index(std::size_t i) {
     const std::int64_t size = input_[next()];
-    if (strides_[i] < 0) fail("an index (shrink_axis_mask) must have a stride of at least 1, got " + std::to_string(strides_[i]));
+    if (strides_[i] < 0)
+      fail("an index (shrink_axis_mask) must have a stride of at least 1, got " + std::to_string(strides_[i]));
     std::int64_t at = 0;
     if (begin_ && size >= 0) {
       const std::int64_t given = has(attributes_.begin_mask, i) ? 0 : (*begin_)[i];

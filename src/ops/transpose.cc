@@ -21,7 +21,8 @@ void transpose_shape(InferContext& context) {
                  " elements for shape " + x.to_string());
   const std::int64_t rank = x.has_rank() ? x.rank() : length;
   if (rank < 0) return context.set_output(0, Shape::unknown());
-  if (rank > Shape::kMaxRank) context.fail("at most 254 dimensions are possible, got 'perm' with " + std::to_string(rank));
+  if (rank > Shape::kMaxRank)
+    context.fail("at most 254 dimensions are possible, got 'perm' with " + std::to_string(rank));
   Shape output = Shape::unknown_dims(static_cast<int>(rank));
   if (!context.input_value(1)) {
     // All orders of at most one dimension are the same.
@@ -82,12 +83,14 @@ const OpDef invert_permutation_op{
 Tensor transpose(Tensor x, Tensor perm) { return apply(transpose_op, {std::move(x), perm}); }
 Tensor transpose(Tensor x, const std::vector<std::int64_t>& perm) {
   std::vector<std::int32_t> narrow;
-  for (std::int64_t axis : perm) narrow.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(axis, -1000, 1000)));
+  for (std::int64_t axis : perm)
+    narrow.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(axis, -1000, 1000)));
   return transpose(std::move(x), constant(narrow));
 }
 Tensor transpose(Tensor x) {
   const int rank = x.rank();
-  if (rank < 0) throw InvalidArgument("transpose: the number of dimensions must be known, got shape " + x.shape().to_string());
+  if (rank < 0)
+    throw InvalidArgument("transpose: the number of dimensions must be known, got shape " + x.shape().to_string());
   std::vector<std::int32_t> reversed(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) reversed[static_cast<std::size_t>(i)] = rank - 1 - i;
   return transpose(std::move(x), constant(reversed));

@@ -17,13 +17,20 @@ inline std::vector<std::int64_t> integers_of(const Tensor& tensor) {
     return std::vector<std::int64_t>(values.begin(), values.end());
   };
   switch (tensor.dtype()) {
-    case DType::int64: return widened.template operator()<std::int64_t>();
-    case DType::int32: return widened.template operator()<std::int32_t>();
-    case DType::int16: return widened.template operator()<std::int16_t>();
-    case DType::int8: return widened.template operator()<std::int8_t>();
-    case DType::uint8: return widened.template operator()<std::uint8_t>();
-    case DType::uint16: return widened.template operator()<std::uint16_t>();
-    default: throw TypeError("an integer tensor is needed here, got " + std::string(dtype_name(tensor.dtype())));
+    case DType::int64:
+      return widened.template operator()<std::int64_t>();
+    case DType::int32:
+      return widened.template operator()<std::int32_t>();
+    case DType::int16:
+      return widened.template operator()<std::int16_t>();
+    case DType::int8:
+      return widened.template operator()<std::int8_t>();
+    case DType::uint8:
+      return widened.template operator()<std::uint8_t>();
+    case DType::uint16:
+      return widened.template operator()<std::uint16_t>();
+    default:
+      throw TypeError("an integer tensor is needed here, got " + std::string(dtype_name(tensor.dtype())));
   }
 }
 

@@ -142,9 +142,10 @@ class Family:
         raise KeyError(f"{op} has no attribute {attribute}")
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def row(self, op, inputs, gradient=True, name="", rtol=0.0, atol=0.0, finite=None, infer=True, **attributes):
+    def row(self, op, inputs, gradient=True, name="", rtol=0.0, atol=0.0, finite=None, infer=True, second=True,
+            **attributes):
         """One sample. `inputs` in the order of the definition; a list of tensors for a list argument. `gradient=False`
-        leaves gradients out; `finite` says whether finite differences must confirm them (default: in float64);
+        leaves gradients out, `second=False` those of second order; `finite` says whether finite differences must confirm them (default: in float64);
         rtol/atol override the tolerance of the element type; attributes by name."""
         try:
             outputs = run(op, inputs, attributes)
@@ -161,7 +162,7 @@ class Family:
         dtypes = {t.dtype for t in flat}
         if finite is None:
             finite = tf.float64 in dtypes
-        write_gradients(b, op, inputs, attributes, gradient, finite)
+        write_gradients(b, op, inputs, attributes, gradient, finite, second)
         write_inference(b, op, inputs, attributes, infer, len(outputs))
         self.end(b, op)
 
@@ -259,7 +260,7 @@ def regroup(flat, inputs):
     return out
 
 
-def write_gradients(b, op, inputs, attributes, wanted, finite):
+def write_gradients(b, op, inputs, attributes, wanted, finite, want_second):
     """0: not checked, 1: none registered, 2: gradients (and 1 + second ones or 0)."""
     flat = flatten(inputs)
     if not wanted or not any(trainable(t) for t in flat):
@@ -284,7 +285,7 @@ def write_gradients(b, op, inputs, attributes, wanted, finite):
     b.tensors(seeds)
     b.tensors(first)
     second = None
-    if mixed:
+    if mixed and want_second:
         try:
             second = outer.gradient([g for g, _ in mixed], watched, output_gradients=[s for _, s in mixed])
             second = [None if g is None else tf.convert_to_tensor(g) for g in second]

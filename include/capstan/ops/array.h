@@ -26,9 +26,14 @@ Tensor zeros_like(Tensor x);
 Tensor ones_like(Tensor x);
 /// The same value as a new tensor, with a gradient of its own.
 Tensor identity(Tensor x);
+/// The same values as new tensors.
+std::vector<Tensor> identity_n(std::span<const Tensor> tensors);
+/// The same value; asking for a gradient through it throws NotFound with this message.
+Tensor prevent_gradient(Tensor x, const std::string& message);
 /// The same value; no gradient flows back through it.
 Tensor stop_gradient(Tensor x);
-/// The shape as an int32 vector (int64 on request): TensorFlow's `tf.shape`. (`shape` itself names the shape functions.)
+/// The shape as an int32 vector (int64 on request): TensorFlow's `tf.shape`. (`shape` itself names the shape
+/// functions.)
 Tensor shape_of(Tensor x, DType out_type = DType::int32);
 /// The shapes of several tensors.
 std::vector<Tensor> shape_n(std::span<const Tensor> tensors, DType out_type = DType::int32);
@@ -94,5 +99,7 @@ Tensor range(std::int32_t limit);
 Tensor range(std::int32_t start, std::int32_t limit, std::int32_t delta = 1);
 /// `count` numbers from start to stop, both included, at equal distances.
 Tensor linspace(Tensor start, Tensor stop, std::int32_t count);
+/// The shape that two shapes (vectors of int32 or int64) broadcast to.
+Tensor broadcast_dynamic_shape(Tensor a, Tensor b);
 
 }  // namespace capstan

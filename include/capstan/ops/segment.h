@@ -12,8 +12,12 @@ Tensor unsorted_segment_sum(Tensor data, Tensor segment_ids, Tensor num_segments
 Tensor unsorted_segment_prod(Tensor data, Tensor segment_ids, Tensor num_segments);
 Tensor unsorted_segment_max(Tensor data, Tensor segment_ids, Tensor num_segments);
 Tensor unsorted_segment_min(Tensor data, Tensor segment_ids, Tensor num_segments);
-/// Segment numbers that grow from 0 on; the last one says how many there are. An empty segment is 0.
+/// Segment numbers of at least 0 that do not fall; the last one says how many there are. An empty segment is 0, or 1
+/// for products.
 Tensor segment_sum(Tensor data, Tensor segment_ids);
 Tensor segment_mean(Tensor data, Tensor segment_ids);
+Tensor segment_prod(Tensor data, Tensor segment_ids);
+Tensor segment_max(Tensor data, Tensor segment_ids);
+Tensor segment_min(Tensor data, Tensor segment_ids);
 
 }  // namespace capstan

@@ -44,8 +44,8 @@ class SliceEntry {
   enum class Kind { index, range, new_axis, ellipsis };
 
   template <std::integral Number>
-    requires(!std::same_as<Number, bool>)
-  SliceEntry(Number index) : kind_(Kind::index), range_(static_cast<std::int64_t>(index), {}) {}
+  requires(!std::same_as<Number, bool>) SliceEntry(Number index)
+      : kind_(Kind::index), range_(static_cast<std::int64_t>(index), {}) {}
   SliceEntry(Range range) : kind_(Kind::range), range_(range) {}
   SliceEntry(AllOfIt) : kind_(Kind::range) {}
   SliceEntry(NewAxis) : kind_(Kind::new_axis) {}
