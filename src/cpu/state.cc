@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "cpu/elementwise.h"
-#include "cpu/storage_type.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "ops/variable_resource.h"
 #include "tensor/storage.h"
