@@ -40,6 +40,13 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::stitch_kernels(),
         cpu::identity_kernels(),
         cpu::broadcast_args_kernels(),
+        cpu::linalg_kernels(),
+        cpu::convolution_kernels(),
+        cpu::pooling_kernels(),
+        cpu::bias_kernels(),
+        cpu::softmax_kernels(),
+        cpu::batch_norm_kernels(),
+        cpu::top_k_kernels(),
     };
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());

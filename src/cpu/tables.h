@@ -48,5 +48,12 @@ KernelTable reverse_kernels();
 KernelTable stitch_kernels();
 KernelTable identity_kernels();
 KernelTable broadcast_args_kernels();
+KernelTable linalg_kernels();
+KernelTable convolution_kernels();
+KernelTable pooling_kernels();
+KernelTable bias_kernels();
+KernelTable softmax_kernels();
+KernelTable batch_norm_kernels();
+KernelTable top_k_kernels();
 
 }  // namespace capstan::cpu

@@ -41,6 +41,8 @@ std::span<const OpDef* const> builtin_ops() {
         stitch_ops(),
         identity_ops(),
         broadcast_args_ops(),
+        linalg_ops(),
+        nn_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

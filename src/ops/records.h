@@ -123,5 +123,7 @@ OpList reverse_ops();
 OpList stitch_ops();
 OpList identity_ops();
 OpList broadcast_args_ops();
+OpList linalg_ops();
+OpList nn_ops();
 
 }  // namespace capstan
