@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "autodiff/tape_testing.h"
+#include "autodiff/test_tape.h"
 #include "tensor/storage.h"
 
 namespace capstan {

@@ -1,7 +1,7 @@
 // Catalogue T, sections 2 and 3: the life of a tape, output gradients, unconnected sources.
 #include <thread>
 
-#include "autodiff/tape_testing.h"
+#include "autodiff/test_tape.h"
 
 namespace capstan {
 namespace {

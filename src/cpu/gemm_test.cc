@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capstan/base/threads.h"
+#include "capstan/tensor/dtype.h"
 #include "cpu/onednn.h"
 
 namespace capstan::cpu {

@@ -7,7 +7,7 @@
 //   }
 #pragma once
 
-#include "hwy/base.h"
+#include <hwy/base.h>
 
 namespace capstan::cpu {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "hwy/highway.h"
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

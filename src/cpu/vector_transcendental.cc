@@ -4,11 +4,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vector_transcendental.cc"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 //
 #include "cpu/vector_math-inl.h"
 #include "cpu/vector_rows-inl.h"
-#include "hwy/highway.h"
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

@@ -26,7 +26,7 @@ const char* compute() {
   return nullptr;
 }
 
-#if __has_include(<capstan/ops/linalg.h>) && __has_include(<capstan/ops/activation.h>)
+#if 1
 // The sizes at which a library for matrix products is worth its while.
 const char* multiply() {
   const Tensor a = fill(Shape{300, 200}, constant(0.5f)), b = fill(Shape{200, 400}, constant(-0.25f));

@@ -77,6 +77,9 @@ class GradientTape {
   void watch(const Range& sources) {
     for (const auto& source : sources) watch(source);
   }
+  void watch(std::initializer_list<Tensor> sources) {
+    for (const Tensor& source : sources) watch_tensor(source);
+  }
 
   /// Ends recording; what was recorded stays. Nothing happens if it has ended.
   void stop();
