@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "cpu/gemm.h"
 
 namespace capstan::cpu {

@@ -73,7 +73,7 @@ const OpDef top_k_v2_op{
 
 const OpDef in_top_k_v2_op{
     .signature = "InTopKV2(predictions: float32, targets: T, k: T) -> (precision: bool); T: {int32, int64}",
-    .summary = "Is the target's prediction among the k largest of its row.",
+    .summary = "Whether the target's prediction is among the k largest of its row.",
     .shape = in_top_k_shape,
     .gradient = not_differentiable,
 };

@@ -56,7 +56,8 @@ void check_values(const Op& op, const GoldenRow& row) {
   const auto outputs = op.call_all(row.inputs, row.attributes);
   ASSERT_EQ(outputs.size(), row.outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_TRUE(nearly_equal(row.outputs[i], outputs[i], row.rtol, row.atol)) << "output " << i;
+    if (row.outputs[i].is_defined())  // TensorFlow left the others uninitialized
+      EXPECT_TRUE(nearly_equal(row.outputs[i], outputs[i], row.rtol, row.atol)) << "output " << i;
 }
 
 // ---- inference ------------------------------------------------------------------------------------------------------
@@ -92,6 +93,7 @@ void check_inference(const Op& op, const GoldenRow& row) {
     const auto specs = infer(op, inputs, row.attributes);
     ASSERT_EQ(specs.size(), row.outputs.size());
     for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!row.outputs[i].is_defined()) continue;
       EXPECT_EQ(specs[i].dtype, row.outputs[i].dtype());
       EXPECT_TRUE(specs[i].shape.is_compatible_with(row.outputs[i].shape()))
           << "inferred " << specs[i].shape << ", but the output has " << row.outputs[i].shape();
@@ -114,7 +116,7 @@ double weighted_sum(const Op& op, const GoldenRow& row, const std::vector<Tensor
 
 bool all_float64(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors)
-    if (tensor.dtype() != DType::float64) return false;
+    if (tensor.is_defined() && tensor.dtype() != DType::float64) return false;
   return true;
 }
 

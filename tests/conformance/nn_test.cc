@@ -66,7 +66,7 @@ TEST(MatMul, ZeroBatchBroadcasts) {
 TEST(MatMul, EmptyInnerDimensionGivesZeros) {
   const Tensor a = ones(Shape{4, 0}), b = ones(Shape{0, 4});
   GradientTape tape;
-  tape.watch({a, b});
+  tape.watch(std::vector{a, b});
   const Tensor product = matmul(a, b);
   for (float value : product.values<float>()) EXPECT_EQ(value, 0.f);
   const auto [da, db] = tape.gradient(product, a, b);
@@ -126,10 +126,10 @@ double weighted(const std::vector<Tensor>& at, const Tensor& loss_seed, const Te
 TEST(CrossEntropy, GradientsOfBothOutputs) {
   for (const auto& [a, b] :
        {std::pair{Shape{2, 4}, Shape{2, 4}}, {Shape{1, 4}, Shape{2, 4}}, {Shape{2, 4}, Shape{1, 4}}}) {
-    const Tensor features = ramp(a), labels = square(ramp(b, 0.2)), loss_seed = ramp({2}),
+    const Tensor features = ramp(a), labels = softmax(ramp(b, 0.2)), loss_seed = ramp({2}),
                  backprop_seed = ramp({2, 4}, 0.9);
     GradientTape tape({.persistent = true});
-    tape.watch({features, labels});
+    tape.watch(std::vector{features, labels});
     const auto outputs = find_op("SoftmaxCrossEntropyWithLogits").call_all(std::vector{features, labels}, {});
     const auto gradients =
         tape.gradient(outputs, std::vector{features, labels}, {.output_gradients = {loss_seed, backprop_seed}});
@@ -179,7 +179,7 @@ TEST(Pool, ChannelsFirstAgreesWithChannelsLast) {
   options.data_format = "NCHW";
   for (auto pool : {max_pool, avg_pool}) {
     GradientTape tape;
-    tape.watch({x, first});
+    tape.watch(std::vector{x, first});
     const Tensor a = pool(x, last), b = pool(first, options);
     EXPECT_TRUE(nearly_equal(transpose(a, {0, 3, 1, 2}), b));
     const Tensor sum = reduce_sum(a * a) + reduce_sum(b * b);

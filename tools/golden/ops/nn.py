@@ -215,7 +215,7 @@ for t in (tf.float32, tf.float16, tf.bfloat16):
                 more = {"is_training": training, "data_format": data_format, "epsilon": 0.01}
                 # The gradients of the statistics are not TensorFlow's business: only that of y is compared.
                 family.row("FusedBatchNormV3", [x, tf.constant([1.5, -0.5]), tf.constant([0.1, 0.2]), mean, variance],
-                           rtol=loose, atol=loose, **more)
+                           rtol=loose, atol=loose, ignore=() if training else (3, 4), **more)
                 if training:
                     axes = [i for i in range(len(shape)) if i != (1 if data_format[1] == "C" else len(shape) - 1)]
                     statistics = list(tf.nn.moments(tf.cast(x, tf.float32), axes))
@@ -224,7 +224,7 @@ for t in (tf.float32, tf.float16, tf.bfloat16):
                 if not training and data_format[1] == "C":
                     continue  # TensorFlow has no kernel for it
                 family.row("FusedBatchNormGradV3", [S(t, shape, seed=1), x, tf.constant([1.5, -0.5])] + statistics + [none],
-                           rtol=loose, atol=loose, **more)
+                           rtol=loose, atol=loose, second=not training, **more)
 family.row("FusedBatchNormV3", [f32(2, 3, 1, 2), tf.constant([1.5, -0.5]), tf.constant([0.1, 0.2]), tf.constant([0.5, -1.0]),
                                 tf.constant([2.0, 0.7])], exponential_avg_factor=0.25, rtol=1e-5, atol=1e-5)
 family.row("FusedBatchNormV3", [f32(1, 1, 1, 2), tf.constant([1.5, -0.5]), tf.constant([0.1, 0.2]), none, none], rtol=1e-5,
