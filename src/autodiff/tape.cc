@@ -10,8 +10,8 @@
 namespace capstan {
 namespace {
 
-// Null while the thread has no tape. Plain data: a `thread_local` with a destructor would keep the library loaded for as
-// long as the thread lives.
+// Null while the thread has no tape. Plain data: a `thread_local` with a destructor would keep the library loaded for
+// as long as the thread lives.
 constinit thread_local std::vector<Tape*>* tapes = nullptr;
 
 const std::vector<Tape*>& tapes_of_thread() {
@@ -141,9 +141,12 @@ void Tape::set_edges(Entry& made, std::span<const Edge> edges) {
 }
 
 void Tape::on_call(const OpCall& call) {
-  if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]] drain_foreign();
+  if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]]
+    drain_foreign();
   SmallVector<Edge, 4> edges;
-  if (!find_edges(call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges)) return;
+  if (!find_edges(
+          call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges))
+    return;
   if (call.output_count() == 0) return;
 
   const std::uint32_t index = new_entry();
@@ -214,7 +217,9 @@ void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32
 void Tape::record_function(std::string name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                            BackwardFunction backward) {
   SmallVector<Edge, 4> edges;
-  if (!find_edges(inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges)) return;
+  if (!find_edges(
+          inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges))
+    return;
   if (std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; })) return;
   const std::uint32_t index = new_entry();
   Entry& made = entry(index);

@@ -1,7 +1,6 @@
 #include "capstan/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -32,7 +31,8 @@ struct Trained {
 };
 
 std::string fresh_directory(const std::string& name) {
-  const auto path = std::filesystem::temp_directory_path() / ("capstan_checkpoint_test_" + name + std::to_string(getpid()));
+  const auto path =
+      std::filesystem::temp_directory_path() / ("capstan_checkpoint_test_" + name + std::to_string(getpid()));
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path.string();

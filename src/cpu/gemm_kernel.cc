@@ -77,7 +77,8 @@ HWY_NOINLINE void tile_of(std::int64_t rows, const Strip<T>& a, const T* b, std:
     return tile<R, kVectors>(a, b, b_row, c, c_row, k, accumulate);
     CAPSTAN_ROWS(1)
     CAPSTAN_ROWS(2)
-    CAPSTAN_ROWS(3) CAPSTAN_ROWS(4) CAPSTAN_ROWS(5) CAPSTAN_ROWS(6)
+    CAPSTAN_ROWS(3)
+    CAPSTAN_ROWS(4) CAPSTAN_ROWS(5) CAPSTAN_ROWS(6)
 #if HWY_TARGET == HWY_AVX3
         CAPSTAN_ROWS(7) CAPSTAN_ROWS(8) CAPSTAN_ROWS(9) CAPSTAN_ROWS(10) CAPSTAN_ROWS(11) CAPSTAN_ROWS(12)
 #endif

@@ -5,8 +5,9 @@
 #define HWY_TARGET_INCLUDE "cpu/vector_arithmetic.cc"
 #include <hwy/foreach_target.h>
 //
-#include "cpu/vector_rows-inl.h"
 #include <hwy/highway.h>
+
+#include "cpu/vector_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

@@ -9,10 +9,10 @@
 #define CAPSTAN_CPU_VECTOR_MATH_INL_H
 #endif
 
+#include <hwy/highway.h>
+
 #include <cstdint>
 #include <limits>
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

@@ -4,9 +4,10 @@
 #define HWY_TARGET_INCLUDE "cpu/vector_reduce.cc"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/highway.h>
+
 #include "cpu/arithmetic.h"
 #include "cpu/instruction_set.h"
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

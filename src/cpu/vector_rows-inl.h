@@ -6,9 +6,9 @@
 #define CAPSTAN_CPU_VECTOR_ROWS_INL_H
 #endif
 
-#include <cstdint>
-
 #include <hwy/highway.h>
+
+#include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

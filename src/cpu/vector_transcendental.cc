@@ -6,9 +6,10 @@
 #define HWY_TARGET_INCLUDE "cpu/vector_transcendental.cc"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/highway.h>
+
 #include "cpu/vector_math-inl.h"
 #include "cpu/vector_rows-inl.h"
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {

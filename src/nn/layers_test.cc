@@ -57,8 +57,8 @@ TEST(Layers, BatchNormalizationLearnsItsStatistics) {
   BatchNormalization norm({.momentum = 0.5, .epsilon = 0});
   const Tensor x = constant({{1.f, 10.f}, {3.f, 30.f}});
   EXPECT_EQ(floats(norm(x, {.training = true})), (std::vector<float>{-1, -1, 1, 1}));
-  EXPECT_EQ(floats(norm.variables()[2]), (std::vector<float>{1, 10}));       // moving mean
-  EXPECT_EQ(floats(norm.variables()[3]), (std::vector<float>{1, 50.5f}));    // moving variance
+  EXPECT_EQ(floats(norm.variables()[2]), (std::vector<float>{1, 10}));     // moving mean
+  EXPECT_EQ(floats(norm.variables()[3]), (std::vector<float>{1, 50.5f}));  // moving variance
   EXPECT_EQ(norm.trainable_variables().size(), 2u);
 }
 

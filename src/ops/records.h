@@ -22,8 +22,8 @@ constexpr OpDef binary_record(std::string_view signature, std::string_view summa
 /// ops.
 Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy);
 
-/// Input `i`'s shape as a tensor, for gradients: a constant where it is known. Throws Unimplemented if it is known only in
-/// part and the record does not save the input.
+/// Input `i`'s shape as a tensor, for gradients: a constant where it is known. Throws Unimplemented if it is known only
+/// in part and the record does not save the input.
 Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype = DType::int32);
 /// A known shape as a vector of int32 or int64; int32 becomes int64 if a size needs it.
 Tensor shape_tensor(const Shape& shape, DType dtype);
