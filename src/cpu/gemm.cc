@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "base/thread_pool.h"
+#include "capstan/base/threads.h"
 #include "capstan/tensor/dtype.h"
 #include "cpu/gemm_kernel.h"
 #include "cpu/onednn.h"
@@ -119,7 +120,7 @@ void part(const Product& p, const T* a, const T* b, T* c, std::int64_t c_row, st
   plain_rows(p, a, b, c, c_row, m, n, accumulate);
 }
 
-/// Into how many rows and columns a product is cut: both depend on the sizes alone.
+/// Into how many rows and columns a product is cut.
 struct Cut {
   std::int64_t rows, columns;            // of a piece
   std::int64_t row_count, column_count;  // pieces in each direction
@@ -130,10 +131,20 @@ std::int64_t even_share(std::int64_t total, std::int64_t pieces, std::int64_t mu
   return (share + multiple - 1) / multiple * multiple;
 }
 
+/// At most how many pieces: our own kernel's are fixed, so that its results have the same bits for any number of
+/// threads. oneDNN packs its operands anew in each piece, which is worth it only for threads that are there.
+template <class T>
+double most_pieces() {
+  return std::is_same_v<T, float> && onednn() ? (thread_count() == 1 ? 1.0 : 2.0 * thread_count()) : 256.0;
+}
+
+template <class T>
 Cut cut_of(const Product& p) {
   Cut cut{std::max<std::int64_t>(p.m, 1), std::max<std::int64_t>(p.n, 1), 1, 1};
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  const auto wanted = static_cast<std::int64_t>(std::clamp(work / static_cast<double>(kPerPiece), 1.0, 256.0));
+  if (work < 2.0 * kPerPiece) return cut;
+  const auto wanted =
+      static_cast<std::int64_t>(std::clamp(work / static_cast<double>(kPerPiece), 1.0, most_pieces<T>()));
   if (wanted == 1) return cut;
   // Pieces share no packed copy of B, so they get many rows, and columns are cut where rows are few.
   cut.rows = std::min(cut.rows, even_share(p.m, std::clamp<std::int64_t>(p.m / 192, 1, wanted), 24));
@@ -158,7 +169,7 @@ void multiply_batch_wide(const Product& p, const T* a, std::span<const std::int6
                          std::span<const std::int64_t> b_at, T* c) {
   const auto count = static_cast<std::int64_t>(a_at.size());
   if (p.m * p.n == 0) return;
-  const Cut cut = cut_of(p);
+  const Cut cut = cut_of<T>(p);
   const std::int64_t pieces = cut.row_count * cut.column_count;
   // Small products go together into one piece.
   const std::int64_t each = std::max<std::int64_t>(1, p.m * p.n * std::max<std::int64_t>(p.k, 1));
