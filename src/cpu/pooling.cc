@@ -83,38 +83,37 @@ void max_pool_kernel(KernelContext& context) {
   outputs.write();
 }
 
-/// For each channel the first largest element of a window; an element beside NaN never wins against it.
+// The loops below have no branches and no aliases, so that compilers make vectors of them.
+
+/// best = the larger of both; an element beside NaN never wins against it.
 template <class T>
-class FirstLargest {
- public:
-  explicit FirstLargest(std::int64_t channels) : channels_(channels), best_(static_cast<std::size_t>(channels)) {}
+void keep_larger(const T* __restrict x, T* __restrict best, std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c)
+    best[c] = static_cast<Wide<T>>(best[c]) < static_cast<Wide<T>>(x[c]) ? x[c] : best[c];
+}
 
-  void find(const PoolSizes& s, const Patch& patch, const T* image) {
-    bool is_first = true;
-    for_pixels(s, patch, [&](std::int64_t at) {
-      if (is_first)
-        std::copy_n(image + at, channels_, best_.data());
-      else
-        larger(image + at);
-      is_first = false;
-    });
-  }
-  /// Is `x` the largest element of channel `c`?
-  bool is_best(const T* x, std::int64_t c) const {
-    const auto value = static_cast<Wide<T>>(x[c]), best = static_cast<Wide<T>>(best_.data()[c]);
-    return value == best || (value != value && best != best);
-  }
+/// The largest element of each channel of a window.
+template <class T>
+void find_largest(const PoolSizes& s, const Patch& patch, const T* image, T* best) {
+  bool is_first = true;
+  for_pixels(s, patch, [&](std::int64_t at) {
+    if (is_first)
+      std::copy_n(image + at, s.channels, best);
+    else
+      keep_larger(image + at, best, s.channels);
+    is_first = false;
+  });
+}
 
- private:
-  void larger(const T* x) {
-    T* best = best_.data();
-    for (std::int64_t c = 0; c < channels_; ++c)
-      best[c] = static_cast<Wide<T>>(best[c]) < static_cast<Wide<T>>(x[c]) ? x[c] : best[c];
-  }
-
-  std::int64_t channels_;
-  Scratch<T> best_;
-};
+/// Is `x` the largest element `best`?
+template <class T>
+bool is_largest(T x, T best) {
+  const auto value = static_cast<Wide<T>>(x), most = static_cast<Wide<T>>(best);
+  if constexpr (std::is_integral_v<T>)
+    return value == most;
+  else
+    return static_cast<bool>((value == most) | ((value != value) & (most != most)));
+}
 
 template <class T>
 T plus(T a, T b) {
@@ -122,6 +121,17 @@ T plus(T a, T b) {
     return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   else
     return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
+}
+
+/// Adds to `to` what is `left` for the channels whose element is the largest; that is given away once.
+template <class T>
+void give_to_largest(const T* __restrict x, const T* __restrict best, T* __restrict left, T* __restrict to,
+                     std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c) {
+    const bool hit = is_largest(x[c], best[c]);
+    to[c] = plus(to[c], hit ? left[c] : T(0));
+    left[c] = hit ? T(0) : left[c];
+  }
 }
 
 template <class T>
@@ -132,20 +142,12 @@ void max_pool_grad_kernel(KernelContext& context) {
   images.read();
   dy.read();
   std::fill_n(dx.data(), context.output(0).size(), T(0));
-  for_patches(s, images.data(), dy.data(), [&, ch = s.channels](const Patch& patch, const T* image, const T* g) {
+  for_patches(s, images.data(), dy.data(), [&, n = s.channels](const Patch& patch, const T* image, const T* g) {
     T* const to = dx.data() + (image - images.data());
-    FirstLargest<T> largest(ch);
-    largest.find(s, patch, image);
-    const Scratch<T> pending(static_cast<std::size_t>(ch));  // what has not found its element yet
-    T* const left = pending.data();
-    std::copy_n(g, ch, left);
-    for_pixels(s, patch, [&](std::int64_t at) {
-      for (std::int64_t c = 0; c < ch; ++c) {
-        const bool hit = largest.is_best(image + at, c);
-        to[at + c] = plus(to[at + c], hit ? left[c] : T(0));
-        left[c] = hit ? T(0) : left[c];
-      }
-    });
+    const Scratch<T> best(static_cast<std::size_t>(n)), left(static_cast<std::size_t>(n));
+    find_largest(s, patch, image, best.data());
+    std::copy_n(g, n, left.data());
+    for_pixels(s, patch, [&](std::int64_t at) { give_to_largest(image + at, best.data(), left.data(), to + at, n); });
   });
   dx.write();
 }
@@ -157,16 +159,16 @@ void max_pool_grad_grad_kernel(KernelContext& context) {
   const auto out = output_images(s, context.make_output<T>(0));
   images.read();
   from.read();
-  for_patches(s, images.data(), out.data(), [&, ch = s.channels](const Patch& patch, const T* image, T* to) {
+  for_patches(s, images.data(), out.data(), [&, n = s.channels](const Patch& patch, const T* image, T* to) {
     const T* const grad = from.data() + (image - images.data());
-    FirstLargest<T> largest(ch);
-    largest.find(s, patch, image);
-    const Scratch<bool> done(static_cast<std::size_t>(ch));
-    std::fill_n(done.data(), ch, false);
-    std::fill_n(to, ch, T(0));
+    const Scratch<T> best(static_cast<std::size_t>(n));
+    const Scratch<bool> done(static_cast<std::size_t>(n));
+    find_largest(s, patch, image, best.data());
+    std::fill_n(done.data(), n, false);
+    std::fill_n(to, n, T(0));
     for_pixels(s, patch, [&](std::int64_t at) {
-      for (std::int64_t c = 0; c < ch; ++c) {
-        if (done.data()[c] || !largest.is_best(image + at, c)) continue;
+      for (std::int64_t c = 0; c < n; ++c) {
+        if (done.data()[c] || !is_largest(image[at + c], best.data()[c])) continue;
         to[c] = grad[at + c];
         done.data()[c] = true;
       }

@@ -196,8 +196,7 @@ Moments moments(Tensor x, const ReduceOptions& options) {
   const bool is_half = dtype == DType::float16 || dtype == DType::bfloat16;
   if (is_half) x = cast(std::move(x), DType::float32);
   const Tensor center = reduce_mean(x, {.axis = options.axis, .keepdims = true});
-  // The mean of x - mean is 0, so nothing flows through the mean.
-  Tensor variance = reduce_mean(square(x - stop_gradient(center)), options);
+  Tensor variance = reduce_mean(square(x - center), options);
   Tensor mean = options.keepdims ? center : reshape(center, variance.shape());
   if (!is_half) return {std::move(mean), std::move(variance)};
   return {cast(std::move(mean), dtype), cast(std::move(variance), dtype)};
