@@ -97,7 +97,7 @@ struct SquareRoot {
   template <class Value>
   Value operator()(Value sum, std::int64_t) const {
     if constexpr (std::is_integral_v<Value>)
-      return static_cast<Value>(std::sqrt(static_cast<double>(sum)));
+      return static_cast<Value>(std::sqrt(static_cast<double>(std::max(sum, Value(0)))));
     else
       return std::sqrt(sum);
   }

@@ -33,13 +33,13 @@ struct ProductFold {
     return hn::Mul(x, y);
   }
 };
-// A NaN on either side stays: `x > y` is false for both, and `x != x` keeps the one that came before.
+// A NaN on either side stays: `x > y` is false for both, and IsNaN keeps the one that came before.
 struct LargerFold {
   using Scalar = Larger;
   static constexpr bool kSquares = false;
   template <class V>
   static HWY_INLINE V combine(V x, V y) {
-    return hn::IfThenElse(hn::Or(hn::Gt(x, y), hn::Ne(x, x)), x, y);
+    return hn::IfThenElse(hn::Or(hn::Gt(x, y), hn::IsNaN(x)), x, y);
   }
 };
 struct SmallerFold {
@@ -47,7 +47,7 @@ struct SmallerFold {
   static constexpr bool kSquares = false;
   template <class V>
   static HWY_INLINE V combine(V x, V y) {
-    return hn::IfThenElse(hn::Or(hn::Lt(x, y), hn::Ne(x, x)), x, y);
+    return hn::IfThenElse(hn::Or(hn::Lt(x, y), hn::IsNaN(x)), x, y);
   }
 };
 
