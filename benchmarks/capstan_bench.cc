@@ -1,7 +1,6 @@
 // Capstan's side of the workloads that the rivals run. Uses the public header and the default build only; results are
 // destroyed inside the loops.
 #include <capstan/capstan.h>
-
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -19,12 +18,11 @@ Tensor normal(const Shape& shape, double scale = 1, std::int64_t seed = 0) {
   return stateless_normal(shape, {seed, 1}, {.stddev = scale});
 }
 Tensor uniform(const Shape& shape, std::int64_t seed = 0) { return stateless_uniform(shape, {seed, 2}); }
-Tensor digits(std::int64_t count) {
-  return stateless_uniform_int(Shape{count}, {0, 3}, constant(0), constant(10));
-}
+Tensor digits(std::int64_t count) { return stateless_uniform_int(Shape{count}, {0, 3}, constant(0), constant(10)); }
 
 void eager_ops(Bench& b) {
-  const Tensor a = constant({1.f, 2.f, 3.f, 4.f}), c = constant({5.f, 6.f, 7.f, 8.f}), r = constant({1.f, -2.f, 3.f, -4.f});
+  const Tensor a = constant({1.f, 2.f, 3.f, 4.f}), c = constant({5.f, 6.f, 7.f, 8.f}),
+               r = constant({1.f, -2.f, 3.f, -4.f});
   if (b.wants("eager_add4"))
     b.time("eager_add4/operator", "ns", [&](std::int64_t n) {
       for (std::int64_t i = 0; i < n; ++i) Tensor sum = a + c;
@@ -59,13 +57,16 @@ void backward_chain(Bench& b, const std::string& name, Operation operation) {
     for (int i = 0; i < 1000; ++i) y = operation(y, w);
     return y;
   };
-  b.time(name + "/forward_backward", "ns", [&](std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      GradientTape tape;
-      Tensor y = forward(tape);
-      Tensor gradient = tape.gradient(y, a, {.output_gradients = {one}});
-    }
-  }, 1000);
+  b.time(
+      name + "/forward_backward", "ns",
+      [&](std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          GradientTape tape;
+          Tensor y = forward(tape);
+          Tensor gradient = tape.gradient(y, a, {.output_gradients = {one}});
+        }
+      },
+      1000);
   std::vector<double> values;
   const double end = bench::now() + b.options().budget;
   while (bench::now() < end || values.size() < 5) {
@@ -81,7 +82,8 @@ void backward_chain(Bench& b, const std::string& name, Operation operation) {
 void mlp_step(Bench& b) {
   if (!b.wants("mlp_step")) return;
   const Tensor x = uniform(Shape{32, 784}), y = digits(32);
-  Variable w1(normal(Shape{784, 128}, 0.05)), b1(zeros(Shape{128})), w2(normal(Shape{128, 10}, 0.05)), b2(zeros(Shape{10}));
+  Variable w1(normal(Shape{784, 128}, 0.05)), b1(zeros(Shape{128})), w2(normal(Shape{128, 10}, 0.05)),
+      b2(zeros(Shape{10}));
   const std::vector<Variable> parameters{w1, b1, w2, b2};
   optim::SGD sgd{{.learning_rate = 0.01}};
   b.time("mlp_step/eager", "steps/s", [&](std::int64_t n) {
@@ -99,8 +101,12 @@ void mlp_step(Bench& b) {
 void cnn_step(Bench& b) {
   if (!b.wants("cnn_step")) return;
   const Tensor x = uniform(Shape{32, 28, 28, 1}), y = digits(32);
-  nn::Sequential model{nn::Conv2D(32, {3, 3}, relu, {.padding = "SAME"}), nn::Conv2D(64, {3, 3}, relu, {.padding = "SAME"}),
-                       nn::MaxPool2D(), nn::Flatten(), nn::Dense(128, relu), nn::Dense(10)};
+  nn::Sequential model{nn::Conv2D(32, {3, 3}, relu, {.padding = "SAME"}),
+                       nn::Conv2D(64, {3, 3}, relu, {.padding = "SAME"}),
+                       nn::MaxPool2D(),
+                       nn::Flatten(),
+                       nn::Dense(128, relu),
+                       nn::Dense(10)};
   model.build(x.shape());
   (void)model(x);
   const auto parameters = model.trainable_variables();
@@ -137,9 +143,12 @@ void products(Bench& b) {
   const auto product = [&](const std::string& name, const Shape& left, const Shape& right, double flops) {
     if (!b.wants(name)) return;
     const Tensor x = normal(left), y = normal(right, 1, 1);
-    b.time(name + "/eager", "GFLOP/s", [&](std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i) Tensor z = matmul(x, y);
-    }, flops);
+    b.time(
+        name + "/eager", "GFLOP/s",
+        [&](std::int64_t n) {
+          for (std::int64_t i = 0; i < n; ++i) Tensor z = matmul(x, y);
+        },
+        flops);
   };
   product("gemm_1024", Shape{1024, 1024}, Shape{1024, 1024}, 2.0 * 1024 * 1024 * 1024);
   product("gemm_mlp", Shape{32, 784}, Shape{784, 128}, 2.0 * 32 * 784 * 128);

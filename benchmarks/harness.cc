@@ -65,12 +65,18 @@ Options read_options(int argc, char** argv) {
       std::exit(2);
     }
     const std::string value = argv[++i];
-    if (name == "--threads") options.threads = std::stoi(value);
-    else if (name == "--budget") options.budget = std::stod(value);
-    else if (name == "--only") options.only = split(value);
-    else if (name == "--json") options.json = value;
-    else if (name == "--child") options.child = value;
-    else if (name == "--t0") options.started = std::stod(value);
+    if (name == "--threads")
+      options.threads = std::stoi(value);
+    else if (name == "--budget")
+      options.budget = std::stod(value);
+    else if (name == "--only")
+      options.only = split(value);
+    else if (name == "--json")
+      options.json = value;
+    else if (name == "--child")
+      options.child = value;
+    else if (name == "--t0")
+      options.started = std::stod(value);
     else {
       std::cerr << "unknown option " << name << "; known: --threads --budget --only --json\n";
       std::exit(2);
@@ -96,10 +102,12 @@ double peak_resident_mb() {
 }
 
 bool Bench::wants(const std::string& workload) const {
-  return options_.only.empty() || std::find(options_.only.begin(), options_.only.end(), workload) != options_.only.end();
+  return options_.only.empty() ||
+         std::find(options_.only.begin(), options_.only.end(), workload) != options_.only.end();
 }
 
-void Bench::time(const std::string& name, const std::string& unit, const std::function<void(std::int64_t)>& run, double per) {
+void Bench::time(const std::string& name, const std::string& unit, const std::function<void(std::int64_t)>& run,
+                 double per) {
   const auto once = [&](std::int64_t n) {
     const double t = now();
     run(n);
@@ -110,7 +118,9 @@ void Bench::time(const std::string& name, const std::string& unit, const std::fu
   const double warm_until = now() + std::min(0.5, options_.budget / 3);
   while (now() < warm_until) t = std::min(t, once(1));
   constexpr double kSample = 0.03;
-  const auto inner_for = [&](double each) { return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(kSample / std::max(each, 1e-9)))); };
+  const auto inner_for = [&](double each) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(kSample / std::max(each, 1e-9))));
+  };
   std::int64_t inner = inner_for(t);
   t = once(inner) / static_cast<double>(inner);
   inner = inner_for(t);

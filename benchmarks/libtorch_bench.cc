@@ -50,9 +50,12 @@ void backward_chain(Bench& b, const std::string& name, Operation operation) {
     for (int i = 0; i < 1000; ++i) y = operation(y, w);
     return y;
   };
-  b.time(name + "/forward_backward", "ns", [&](std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) torch::autograd::grad({forward()}, {a}, {one});
-  }, 1000);
+  b.time(
+      name + "/forward_backward", "ns",
+      [&](std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) torch::autograd::grad({forward()}, {a}, {one});
+      },
+      1000);
   std::vector<double> values;
   const double end = bench::now() + b.options().budget;
   while (bench::now() < end || values.size() < 5) {
@@ -68,8 +71,10 @@ void train(Bench& b, const std::string& name, torch::nn::Sequential model, const
   if (!b.wants(name)) return;
   const Tensor y = torch::randint(0, 10, {32}, torch::kLong);
   std::unique_ptr<torch::optim::Optimizer> optimizer;
-  if (adam) optimizer = std::make_unique<torch::optim::Adam>(model->parameters(), torch::optim::AdamOptions(1e-3).eps(1e-7));
-  else optimizer = std::make_unique<torch::optim::SGD>(model->parameters(), 0.01);
+  if (adam)
+    optimizer = std::make_unique<torch::optim::Adam>(model->parameters(), torch::optim::AdamOptions(1e-3).eps(1e-7));
+  else
+    optimizer = std::make_unique<torch::optim::SGD>(model->parameters(), 0.01);
   b.time(name + "/eager", "steps/s", [&](std::int64_t n) {
     Tensor loss;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -86,14 +91,16 @@ void networks(Bench& b) {
   using namespace torch::nn;
   train(b, "mlp_step", Sequential(Linear(784, 128), ReLU(), Linear(128, 10)), torch::rand({32, 784}), false);
   train(b, "cnn_step",
-        Sequential(Conv2d(Conv2dOptions(1, 32, 3).padding(1)), ReLU(), Conv2d(Conv2dOptions(32, 64, 3).padding(1)), ReLU(),
-                   MaxPool2d(2), Flatten(), Linear(12544, 128), ReLU(), Linear(128, 10)),
+        Sequential(Conv2d(Conv2dOptions(1, 32, 3).padding(1)), ReLU(), Conv2d(Conv2dOptions(32, 64, 3).padding(1)),
+                   ReLU(), MaxPool2d(2), Flatten(), Linear(12544, 128), ReLU(), Linear(128, 10)),
         torch::rand({32, 1, 28, 28}), true);
 }
 
 void elementwise_chain(Bench& b) {
   if (!b.wants("elementwise_chain")) return;
-  const auto forward = [](const Tensor& x) { return torch::tanh(1.5 * x + 0.5) * torch::sigmoid(x) + torch::exp(-x * x); };
+  const auto forward = [](const Tensor& x) {
+    return torch::tanh(1.5 * x + 0.5) * torch::sigmoid(x) + torch::exp(-x * x);
+  };
   {
     torch::NoGradGuard no_grad;
     const Tensor x = torch::randn({1'000'000});
@@ -114,9 +121,12 @@ void products(Bench& b) {
   torch::NoGradGuard no_grad;
   const auto product = [&](const std::string& name, const Tensor& x, const Tensor& y, double flops) {
     if (!b.wants(name)) return;
-    b.time(name + "/eager", "GFLOP/s", [&](std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i) Tensor z = torch::matmul(x, y);
-    }, flops);
+    b.time(
+        name + "/eager", "GFLOP/s",
+        [&](std::int64_t n) {
+          for (std::int64_t i = 0; i < n; ++i) Tensor z = torch::matmul(x, y);
+        },
+        flops);
   };
   product("gemm_1024", torch::randn({1024, 1024}), torch::randn({1024, 1024}), 2.0 * 1024 * 1024 * 1024);
   product("gemm_mlp", torch::randn({32, 784}), torch::randn({784, 128}), 2.0 * 32 * 784 * 128);

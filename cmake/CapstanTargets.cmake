@@ -5,7 +5,9 @@
 add_library(capstan_flags INTERFACE)
 target_compile_features(capstan_flags INTERFACE cxx_std_20)
 target_include_directories(capstan_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow=local -Wnon-virtual-dtor -Wno-restrict -fno-gnu-unique -fno-math-errno
+set(gnu $<CXX_COMPILER_ID:GNU>)  # what clang, and with it clang-tidy, does not know
+target_compile_options(capstan_flags INTERFACE -Wall -Wextra $<${gnu}:-Wshadow=local> -Wnon-virtual-dtor
+                                               $<${gnu}:-Wno-restrict> $<${gnu}:-fno-gnu-unique> -fno-math-errno
                                                -fno-trapping-math -ffp-contract=off)
 if(CAPSTAN_WARNINGS_AS_ERRORS)
   target_compile_options(capstan_flags INTERFACE -Werror)
@@ -44,11 +46,12 @@ function(capstan_folder name)
   endif()
 endfunction()
 
-# capstan_test(NAME source...): a GoogleTest program over the whole library's objects; each test is a ctest entry.
+# capstan_test(NAME source...): a GoogleTest program over the whole library's objects; each test is a ctest entry with
+# the program's name as its label.
 function(capstan_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE capstan_objects capstan_flags GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE CAPSTAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              CAPSTAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()

@@ -1,5 +1,5 @@
-// The README's demo: trains two networks on Fashion-MNIST, saves each as a checkpoint in TensorFlow's format, restores it
-// into a fresh model and shows that it is the same. ^C finishes the step, saves, and says how to go on.
+// The README's demo: trains two networks on Fashion-MNIST, saves each as a checkpoint in TensorFlow's format, restores
+// it into a fresh model and shows that it is the same. ^C finishes the step, saves, and says how to go on.
 #include <capstan/capstan.h>
 
 #include <csignal>
@@ -24,9 +24,13 @@ struct Task {
 nn::Sequential dense_network() { return nn::Sequential{nn::Flatten(), nn::Dense(128, relu), nn::Dense(10)}; }
 
 nn::Sequential convolutional_network() {
-  return nn::Sequential{nn::Conv2D(16, {3, 3}, relu, {.padding = "SAME"}), nn::MaxPool2D(),
-                        nn::Conv2D(32, {3, 3}, relu, {.padding = "SAME"}), nn::MaxPool2D(),
-                        nn::Flatten(), nn::Dense(64, relu), nn::Dense(10)};
+  return nn::Sequential{nn::Conv2D(16, {3, 3}, relu, {.padding = "SAME"}),
+                        nn::MaxPool2D(),
+                        nn::Conv2D(32, {3, 3}, relu, {.padding = "SAME"}),
+                        nn::MaxPool2D(),
+                        nn::Flatten(),
+                        nn::Dense(64, relu),
+                        nn::Dense(10)};
 }
 
 using Examples = data::Dataset<2>;
@@ -88,9 +92,12 @@ int main(int argc, char** argv) try {
   bool resume = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--resume") resume = true;
-    else if (argument == "--data" && i + 1 < argc) images = argv[++i];
-    else if (argument == "--output" && i + 1 < argc) directory = argv[++i];
+    if (argument == "--resume")
+      resume = true;
+    else if (argument == "--data" && i + 1 < argc)
+      images = argv[++i];
+    else if (argument == "--output" && i + 1 < argc)
+      directory = argv[++i];
     else {
       std::cerr << "usage: fashion_mnist [--data DIRECTORY] [--output DIRECTORY] [--resume]\n";
       return 2;

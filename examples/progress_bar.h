@@ -21,22 +21,23 @@ class ProgressBar {
     shown_ = seconds;
     const double rate = static_cast<double>(done) / std::max(seconds, 1e-9);
     const double left = static_cast<double>(total_ - done) / std::max(rate, 1e-9);
-    if (is_terminal_) std::printf("\r%s %s %3.0f%%  %.0f steps/s  loss %.4f  %.0f s left ", title_.c_str(), bar(done).c_str(),
-                                  100.0 * static_cast<double>(done) / static_cast<double>(total_), rate, loss, left);
-    else std::printf("%s step %lld of %lld, %.0f steps/s, loss %.4f, %.0f s left", title_.c_str(),
-                     static_cast<long long>(done), static_cast<long long>(total_), rate, loss, left);
+    if (is_terminal_)
+      std::printf("\r%s %s %3.0f%%  %.0f steps/s  loss %.4f  %.0f s left ", title_.c_str(), bar(done).c_str(),
+                  100.0 * static_cast<double>(done) / static_cast<double>(total_), rate, loss, left);
+    else
+      std::printf("%s step %lld of %lld, %.0f steps/s, loss %.4f, %.0f s left", title_.c_str(),
+                  static_cast<long long>(done), static_cast<long long>(total_), rate, loss, left);
     if (is_last || !is_terminal_) std::printf("\n");
     std::fflush(stdout);
   }
 
  private:
-  double elapsed() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   std::string bar(std::int64_t done) const {
     constexpr std::int64_t kWidth = 30;
     const std::int64_t filled = done * kWidth / total_;
-    return "[" + std::string(static_cast<std::size_t>(filled), '=') + std::string(static_cast<std::size_t>(kWidth - filled), ' ') + "]";
+    return "[" + std::string(static_cast<std::size_t>(filled), '=') +
+           std::string(static_cast<std::size_t>(kWidth - filled), ' ') + "]";
   }
 
   const std::string title_;

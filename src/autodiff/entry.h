@@ -37,12 +37,12 @@ class SavedAttributes {
 
 /// What only some entries need.
 struct EntryDetails {
-  std::vector<Edge> more_edges;         // of inputs beyond the first few
+  std::vector<Edge> more_edges;  // of inputs beyond the first few
   std::vector<Tensor> more_saved;
-  std::vector<Shape> input_shapes;      // if inputs were dropped whose shape is not the output's
+  std::vector<Shape> input_shapes;  // if inputs were dropped whose shape is not the output's
   std::vector<DType> input_dtypes;
-  std::vector<TensorSpec> outputs;      // of operations with several outputs, to make zeros
-  std::string name;                     // of recorded user functions
+  std::vector<TensorSpec> outputs;  // of operations with several outputs, to make zeros
+  std::string name;                 // of recorded user functions
   BackwardFunction backward;
 };
 

@@ -109,7 +109,8 @@ std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targ
   tape_->check_thread("GradientTape.gradient");
   if (tape_->is_used_up())
     throw FailedPrecondition(
-        "GradientTape.gradient: a tape that is not persistent gives its gradient once; make it with {.persistent = true}");
+        "GradientTape.gradient: a tape that is not persistent gives its gradient once; make it with {.persistent = "
+        "true}");
   check_defined(targets, "target");
   check_defined(sources, "source");
   if (options.output_gradients.size() > targets.size())
@@ -124,14 +125,17 @@ std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targ
       tape->close();
     }
   } use_up{tape_};
-  if (!tape_->is_persistent()) tape_->stop();
+  if (!tape_->is_persistent())
+    tape_->stop();
   else if (tape_->is_recording())
     warn("GradientTape.gradient: called while the persistent tape records; its own operations are recorded too");
 
   Sweep sweep(*tape_);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!is_trainable(targets[i].dtype())) continue;
-    sweep.add_target(targets[i], seed_for(targets[i], i < options.output_gradients.size() ? options.output_gradients[i] : Tensor(), i));
+    sweep.add_target(
+        targets[i],
+        seed_for(targets[i], i < options.output_gradients.size() ? options.output_gradients[i] : Tensor(), i));
   }
   std::vector<Gradient> gradients = sweep.run(sources);
   std::unique_ptr<Explanation> explanation;
@@ -150,8 +154,9 @@ std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targ
 std::string GradientTape::explain_tensors(const Tensor& target, const Tensor& source) {
   tape_->check_thread("GradientTape.explain");
   if (tape_->is_used_up())
-    throw FailedPrecondition("GradientTape.explain: the tape has given its gradient and forgotten; ask before, or make "
-                             "it with {.persistent = true}");
+    throw FailedPrecondition(
+        "GradientTape.explain: the tape has given its gradient and forgotten; ask before, or make "
+        "it with {.persistent = true}");
   return Explanation(*tape_, std::span(&target, 1)).of(source);
 }
 

@@ -28,8 +28,10 @@ void Sweep::Accumulator::add(Gradient gradient) {
     slices.push_back(gradient.slices());
     return;
   }
-  if (!dense.is_defined()) dense = gradient.tensor();
-  else dense = std::move(dense) + gradient.tensor();
+  if (!dense.is_defined())
+    dense = gradient.tensor();
+  else
+    dense = std::move(dense) + gradient.tensor();
 }
 
 Gradient Sweep::Accumulator::total() {
@@ -143,8 +145,10 @@ void Sweep::release_inputs(Entry& entry) {
 void Sweep::call_gradient(std::uint32_t index, std::span<const Gradient> dy) {
   Entry& entry = tape_.entry(index);
   SmallVector<Gradient, 4> dx(entry.input_count);
-  if (entry.kind == Entry::Kind::function) call_function(entry, dy, dx);
-  else call_op_gradient(index, dy, dx);
+  if (entry.kind == Entry::Kind::function)
+    call_function(entry, dy, dx);
+  else
+    call_op_gradient(index, dy, dx);
   for (std::size_t i = 0; i < entry.input_count; ++i) {
     const Edge& edge = entry.edge(i);
     if (dx[i].has_value() && edge.exists() && !edge.is_cut) accumulator(edge)->add(std::move(dx[i]));
@@ -154,8 +158,7 @@ void Sweep::call_gradient(std::uint32_t index, std::span<const Gradient> dy) {
 void Sweep::call_op_gradient(std::uint32_t index, std::span<const Gradient> dy, std::span<Gradient> dx) {
   Entry& entry = tape_.entry(index);
   const OpDef& op = *entry.op;
-  if (!op.gradient)
-    throw NotFound(std::string(op.name()) + ": no gradient is registered for this operation");
+  if (!op.gradient) throw NotFound(std::string(op.name()) + ": no gradient is registered for this operation");
   SmallVector<InputRef, 4> inputs;
   SmallVector<Tensor, 4> outputs;
   std::size_t at = 0;
@@ -181,7 +184,8 @@ void Sweep::call_function(Entry& entry, std::span<const Gradient> dy, std::span<
   std::vector<Gradient> result = backward(dy);
   if (result.size() != dx.size())
     throw Internal(entry.details->name + ": its backward function returned " + std::to_string(result.size()) +
-                   " gradients, expected " + std::to_string(dx.size()) + (result.size() < dx.size() ? " (too few)" : " (too many)"));
+                   " gradients, expected " + std::to_string(dx.size()) +
+                   (result.size() < dx.size() ? " (too few)" : " (too many)"));
   std::move(result.begin(), result.end(), dx.begin());
 }
 

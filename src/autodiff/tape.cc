@@ -1,6 +1,7 @@
 #include "autodiff/tape.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
@@ -9,9 +10,24 @@
 namespace capstan {
 namespace {
 
-std::vector<Tape*>& tapes_of_thread() {
-  static thread_local std::vector<Tape*> tapes;
-  return tapes;
+// Null while the thread has no tape. Plain data: a `thread_local` with a destructor would keep the library loaded for
+// as long as the thread lives.
+constinit thread_local std::vector<Tape*>* tapes = nullptr;
+
+const std::vector<Tape*>& tapes_of_thread() {
+  static const std::vector<Tape*> none;
+  return tapes ? *tapes : none;
+}
+
+void add_to_thread(Tape* tape) {
+  if (!tapes) tapes = new std::vector<Tape*>;
+  tapes->push_back(tape);
+}
+
+void remove_from_thread(Tape* tape) noexcept {
+  if (!tapes) return;
+  std::erase(*tapes, tape);
+  if (tapes->empty()) delete std::exchange(tapes, nullptr);
 }
 
 }  // namespace
@@ -19,7 +35,7 @@ std::vector<Tape*>& tapes_of_thread() {
 Tape::Tape(bool persistent, bool watch_accessed)
     : is_persistent_(persistent), watches_accessed_(watch_accessed), thread_(std::this_thread::get_id()) {
   on_recorded_tensor_death = tensor_died;
-  tapes_of_thread().push_back(this);
+  add_to_thread(this);
 }
 
 Tape::~Tape() = default;
@@ -33,7 +49,7 @@ void Tape::close() noexcept {
   stop();
   is_closed_ = true;
   forget_all();
-  std::erase(tapes_of_thread(), this);
+  remove_from_thread(this);
 }
 
 const std::vector<Tape*>& Tape::alive() { return tapes_of_thread(); }
@@ -125,9 +141,12 @@ void Tape::set_edges(Entry& made, std::span<const Edge> edges) {
 }
 
 void Tape::on_call(const OpCall& call) {
-  if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]] drain_foreign();
+  if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]]
+    drain_foreign();
   SmallVector<Edge, 4> edges;
-  if (!find_edges(call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges)) return;
+  if (!find_edges(
+          call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges))
+    return;
   if (call.output_count() == 0) return;
 
   const std::uint32_t index = new_entry();
@@ -198,7 +217,9 @@ void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32
 void Tape::record_function(std::string name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                            BackwardFunction backward) {
   SmallVector<Edge, 4> edges;
-  if (!find_edges(inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges)) return;
+  if (!find_edges(
+          inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges))
+    return;
   if (std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; })) return;
   const std::uint32_t index = new_entry();
   Entry& made = entry(index);

@@ -1,8 +1,8 @@
 // The recording behind a `GradientTape`: an observer of `apply` that keeps entries and knows tensors by identity.
 //
-// A tensor's producer is found in the tensor object itself (the first tape that recorded it) or, for watched tensors and
-// when several tapes are alive, in a map by identity. An entry lives as long as somebody can still reach it: a handle to
-// one of its outputs, or a later entry. Building, dropping and sweeping use work lists, never the call stack.
+// A tensor's producer is found in the tensor object itself (the first tape that recorded it) or, for watched tensors
+// and when several tapes are alive, in a map by identity. An entry lives as long as somebody can still reach it: a
+// handle to one of its outputs, or a later entry. Building, dropping and sweeping use work lists, never the call stack.
 #pragma once
 
 #include <mutex>

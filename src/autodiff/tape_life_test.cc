@@ -1,7 +1,7 @@
 // Catalogue T, sections 2 and 3: the life of a tape, output gradients, unconnected sources.
 #include <thread>
 
-#include "autodiff/tape_testing.h"
+#include "autodiff/test_tape.h"
 
 namespace capstan {
 namespace {
@@ -291,8 +291,13 @@ TEST(Tape, T605_SeedsMustFitTheTarget) {
   GradientTape tape({.persistent = true});
   tape.watch(x);
   Tensor y = x * x;
-  expect_error<InvalidArgument>([&] { tape.gradient(y, x, {.output_gradients = {scalar(2)}}); }, {"output_gradients[0]", "[2]", "[]"});
-  expect_error<InvalidArgument>([&] { tape.gradient(y, x, {.output_gradients = {x, x}}); }, {"2 output_gradients", "1 target"});
+  expect_error<InvalidArgument>([&] { tape.gradient(y, x, {.output_gradients = {scalar(2)}}); },
+                                {"output_gradients[0]", "[2]", "[]"});
+  expect_error<InvalidArgument>(
+      [&] {
+        tape.gradient(y, x, {.output_gradients = {x, x}});
+      },
+      {"2 output_gradients", "1 target"});
   expect_error<TypeError>([&] { tape.gradient(y, x, {.output_gradients = {constant({1, 2})}}); }, {"float32", "int32"});
 }
 

@@ -1,5 +1,5 @@
 // Catalogue T, section 1: watching, targets, sources.
-#include "autodiff/tape_testing.h"
+#include "autodiff/test_tape.h"
 
 namespace capstan {
 namespace {

@@ -19,7 +19,8 @@ void check_names(std::initializer_list<NamedChild> objects) {
   std::set<std::string> names{"save_counter"};
   for (const NamedChild& each : objects) {
     if (each.name.empty()) throw InvalidArgument("Checkpoint: an object's name is empty");
-    if (!names.insert(each.name).second) throw InvalidArgument("Checkpoint: the name '" + each.name + "' is taken twice");
+    if (!names.insert(each.name).second)
+      throw InvalidArgument("Checkpoint: the name '" + each.name + "' is taken twice");
   }
 }
 
@@ -39,7 +40,8 @@ Tensor value_for(const checkpoint::BundleReader& reader, const std::string& pref
                           std::string(dtype_name(variable.dtype())));
   if (!variable.shape().is_compatible_with(shape))
     throw InvalidArgument("Checkpoint.restore: " + prefix + ", key " + key + ": the file holds shape " +
-                          shape.to_string() + ", variable '" + variable.name() + "' has " + variable.shape().to_string());
+                          shape.to_string() + ", variable '" + variable.name() + "' has " +
+                          variable.shape().to_string());
   return reader.read(key);
 }
 
@@ -63,8 +65,7 @@ void create_saved_slots(const checkpoint::BundleReader& reader, const checkpoint
 }  // namespace
 
 const RestoreReport& RestoreReport::assert_existing_objects_matched() const {
-  if (!missing_variables.empty())
-    throw NotFound("the checkpoint has no value for: " + list_text(missing_variables));
+  if (!missing_variables.empty()) throw NotFound("the checkpoint has no value for: " + list_text(missing_variables));
   return *this;
 }
 

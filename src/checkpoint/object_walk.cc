@@ -29,9 +29,12 @@ struct Root {
 std::string escape_name(const std::string& name) {
   std::string escaped;
   for (char c : name) {
-    if (c == '.') escaped += "..";
-    else if (c == '/') escaped += ".S";
-    else escaped += c;
+    if (c == '.')
+      escaped += "..";
+    else if (c == '/')
+      escaped += ".S";
+    else
+      escaped += c;
   }
   return escaped;
 }

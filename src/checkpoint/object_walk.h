@@ -33,7 +33,8 @@ class ObjectWalk {
   };
   const std::vector<WalkedObject>& objects() const { return objects_; }
   /// The key of a slot, whether it exists or not.
-  static std::string slot_key(const std::string& variable_path, const std::string& optimizer_path, const std::string& slot);
+  static std::string slot_key(const std::string& variable_path, const std::string& optimizer_path,
+                              const std::string& slot);
 
  private:
   struct Node {

@@ -16,31 +16,45 @@ constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 // Comparisons are such that NaN stays NaN.
 struct Relu {
   template <class T>
-  T operator()(T x) const { return x <= T(0) ? T(0) : x; }
+  T operator()(T x) const {
+    return x <= T(0) ? T(0) : x;
+  }
 };
 struct ReluGrad {
   template <class T>
-  T operator()(T dy, T x) const { return x > T(0) ? dy : T(0); }
+  T operator()(T dy, T x) const {
+    return x > T(0) ? dy : T(0);
+  }
 };
 struct Relu6 {
   template <class T>
-  T operator()(T x) const { return x <= T(0) ? T(0) : x >= T(6) ? T(6) : x; }
+  T operator()(T x) const {
+    return x <= T(0) ? T(0) : x >= T(6) ? T(6) : x;
+  }
 };
 struct Relu6Grad {
   template <class T>
-  T operator()(T dy, T x) const { return x > T(0) && x < T(6) ? dy : T(0); }
+  T operator()(T dy, T x) const {
+    return x > T(0) && x < T(6) ? dy : T(0);
+  }
 };
 struct EluGrad {
   template <class T>
-  T operator()(T dy, T y) const { return y < T(0) ? dy * (y + T(1)) : dy; }
+  T operator()(T dy, T y) const {
+    return y < T(0) ? dy * (y + T(1)) : dy;
+  }
 };
 struct SeluGrad {
   template <class T>
-  T operator()(T dy, T y) const { return y < T(0) ? dy * (y + T(kSeluScaleAlpha)) : dy * T(kSeluScale); }
+  T operator()(T dy, T y) const {
+    return y < T(0) ? dy * (y + T(kSeluScaleAlpha)) : dy * T(kSeluScale);
+  }
 };
 struct Softsign {
   template <class T>
-  T operator()(T x) const { return x / (T(1) + std::abs(x)); }
+  T operator()(T x) const {
+    return x / (T(1) + std::abs(x));
+  }
 };
 struct SoftsignGrad {
   template <class T>

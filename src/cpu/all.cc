@@ -34,11 +34,19 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::strided_slice_kernels(),
         cpu::pad_kernels(),
         cpu::sequence_kernels(),
+        cpu::math_gamma_kernels(),
         cpu::scan_kernels(),
         cpu::reverse_kernels(),
         cpu::stitch_kernels(),
         cpu::identity_kernels(),
         cpu::broadcast_args_kernels(),
+        cpu::linalg_kernels(),
+        cpu::convolution_kernels(),
+        cpu::pooling_kernels(),
+        cpu::bias_kernels(),
+        cpu::softmax_kernels(),
+        cpu::batch_norm_kernels(),
+        cpu::top_k_kernels(),
     };
     std::vector<KernelRow> joined;
     for (cpu::KernelTable table : tables) joined.insert(joined.end(), table.begin(), table.end());

@@ -1,5 +1,5 @@
-// NumPy's broadcasting of two arrays, reduced to as few dimensions as possible: neighbours that both arrays walk through
-// in the same way become one.
+// NumPy's broadcasting of two arrays, reduced to as few dimensions as possible: neighbours that both arrays walk
+// through in the same way become one.
 #pragma once
 
 #include <array>

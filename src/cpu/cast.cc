@@ -17,21 +17,29 @@ namespace {
 /// The nearest integer towards zero that the type has; 0 for NaN. (Beyond the type's bounds C++ defines nothing.)
 template <class To, class From>
 To to_integer(From x) {
-  constexpr auto kEnd = static_cast<From>(std::uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;  // first above
+  constexpr auto kEnd =
+      static_cast<From>(std::uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;  // first above
   if (!(x < kEnd)) return x >= kEnd ? std::numeric_limits<To>::max() : To(0);
-  if constexpr (std::is_signed_v<To>) return x < -kEnd ? std::numeric_limits<To>::min() : static_cast<To>(x);
-  else return x < 0 ? To(0) : static_cast<To>(x);
+  if constexpr (std::is_signed_v<To>)
+    return x < -kEnd ? std::numeric_limits<To>::min() : static_cast<To>(x);
+  else
+    return x < 0 ? To(0) : static_cast<To>(x);
 }
 
 template <class To, class From>
 To convert(From x) {
   if constexpr (is_complex_v<From> && is_complex_v<To>)
     return {static_cast<typename To::value_type>(x.real()), static_cast<typename To::value_type>(x.imag())};
-  else if constexpr (is_complex_v<From>) return convert<To>(x.real());
-  else if constexpr (is_complex_v<To>) return {convert<typename To::value_type>(x), 0};
-  else if constexpr (std::is_same_v<To, bool>) return x != From(0);
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return to_integer<To>(x);
-  else return static_cast<To>(x);
+  else if constexpr (is_complex_v<From>)
+    return convert<To>(x.real());
+  else if constexpr (is_complex_v<To>)
+    return {convert<typename To::value_type>(x), 0};
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return to_integer<To>(x);
+  else
+    return static_cast<To>(x);
 }
 
 using CastRow = void (*)(const void* x, void* out, std::int64_t n);
@@ -76,13 +84,18 @@ CastTable make_table(TypeList<From...>) {
 /// Digits of a floating or complex type after the leading one; 0 for other types.
 int mantissa_digits(DType dtype) {
   switch (dtype) {
-    case DType::bfloat16: return 7;
-    case DType::float16: return 10;
+    case DType::bfloat16:
+      return 7;
+    case DType::float16:
+      return 10;
     case DType::float32:
-    case DType::complex64: return 23;
+    case DType::complex64:
+      return 23;
     case DType::float64:
-    case DType::complex128: return 52;
-    default: return 0;
+    case DType::complex128:
+      return 52;
+    default:
+      return 0;
   }
 }
 
@@ -111,8 +124,8 @@ Tensor truncated(const Tensor& x, int digits) {
 // ---- the kernels ----------------------------------------------------------------------------------------------------
 
 [[noreturn]] void fail_pair(const KernelContext& context, DType from, DType to) {
-  throw Unimplemented(std::string(context.op().name()) + ": there is no conversion from " + std::string(dtype_name(from)) +
-                      " to " + std::string(dtype_name(to)));
+  throw Unimplemented(std::string(context.op().name()) + ": there is no conversion from " +
+                      std::string(dtype_name(from)) + " to " + std::string(dtype_name(to)));
 }
 
 void cast_kernel(KernelContext& context) {
@@ -127,9 +140,11 @@ void cast_kernel(KernelContext& context) {
     x = truncated(x, spare);
   const auto* in = static_cast<const char*>(x.raw_data());
   auto* out = static_cast<char*>(context.make_output(0, x.shape()));
-  const auto in_size = static_cast<std::int64_t>(dtype_size(from)), out_size = static_cast<std::int64_t>(dtype_size(to));
-  for_blocks(x.size(), kElementsPerBlock,
-             [&](std::int64_t begin, std::int64_t end) { row(in + begin * in_size, out + begin * out_size, end - begin); });
+  const auto in_size = static_cast<std::int64_t>(dtype_size(from)),
+             out_size = static_cast<std::int64_t>(dtype_size(to));
+  for_blocks(x.size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
+    row(in + begin * in_size, out + begin * out_size, end - begin);
+  });
 }
 
 void bitcast_kernel(KernelContext& context) {

@@ -11,27 +11,39 @@ namespace {
 
 struct Equal {
   template <class T>
-  bool operator()(const T& x, const T& y) const { return x == y; }
+  bool operator()(const T& x, const T& y) const {
+    return x == y;
+  }
 };
 struct NotEqual {
   template <class T>
-  bool operator()(const T& x, const T& y) const { return x != y; }
+  bool operator()(const T& x, const T& y) const {
+    return x != y;
+  }
 };
 struct Less {
   template <class T>
-  bool operator()(T x, T y) const { return x < y; }
+  bool operator()(T x, T y) const {
+    return x < y;
+  }
 };
 struct LessEqual {
   template <class T>
-  bool operator()(T x, T y) const { return x <= y; }
+  bool operator()(T x, T y) const {
+    return x <= y;
+  }
 };
 struct Greater {
   template <class T>
-  bool operator()(T x, T y) const { return x > y; }
+  bool operator()(T x, T y) const {
+    return x > y;
+  }
 };
 struct GreaterEqual {
   template <class T>
-  bool operator()(T x, T y) const { return x >= y; }
+  bool operator()(T x, T y) const {
+    return x >= y;
+  }
 };
 // Bitwise, so that loops have no branches.
 struct And {
@@ -66,7 +78,8 @@ template <class Rows, bool kWhenShapesDiffer>
 void equality_kernel(KernelContext& context) {
   if (!can_broadcast(context.input(0).shape(), context.input(1).shape()))
     *static_cast<bool*>(context.make_output(0, Shape{})) = kWhenShapesDiffer;
-  else binary_kernel<Rows>(context);
+  else
+    binary_kernel<Rows>(context);
 }
 
 template <class Function, bool kWhenShapesDiffer, class... Types>

@@ -53,9 +53,12 @@ struct Uniform {
     } else {
       for (int i = 0; i < 4; ++i) {
         const std::uint32_t word = words[static_cast<std::size_t>(i)];
-        if constexpr (std::is_same_v<T, float>) out[i] = unit_float(word);
-        else if constexpr (std::is_same_v<T, float16>) out[i] = unit_half(word);
-        else out[i] = unit_bfloat(word);
+        if constexpr (std::is_same_v<T, float>)
+          out[i] = unit_float(word);
+        else if constexpr (std::is_same_v<T, float16>)
+          out[i] = unit_half(word);
+        else
+          out[i] = unit_bfloat(word);
       }
     }
   }

@@ -15,8 +15,8 @@ inline constexpr bool is_half_v = std::is_same_v<T, float16> || std::is_same_v<T
 template <class T>
 inline constexpr bool is_complex_v = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// The unsigned type in which integers wrap around without undefined behaviour; at least as wide as unsigned int, so that
-/// short types are not promoted to int.
+/// The unsigned type in which integers wrap around without undefined behaviour; at least as wide as unsigned int, so
+/// that short types are not promoted to int.
 template <class T>
 using Wrapping = std::conditional_t<(sizeof(T) <= sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
 
@@ -86,13 +86,14 @@ struct HalfBinaryRows {
 
 /// Rows of a function object: plain loops, half types through float.
 template <class Function, class T, class Out = T>
-using FunctionRows =
-    std::conditional_t<is_half_v<T>, HalfUnaryRows<UnaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
-                       UnaryRows<Function, T, Out>>;
+using FunctionRows = std::conditional_t<
+    is_half_v<T>, HalfUnaryRows<UnaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
+    UnaryRows<Function, T, Out>>;
 template <class Function, class T, class Out = T>
-using PairRows =
-    std::conditional_t<is_half_v<T>, HalfBinaryRows<BinaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
-                       BinaryRows<Function, T, Out>>;
+using PairRows = std::conditional_t<
+    is_half_v<T>,
+    HalfBinaryRows<BinaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
+    BinaryRows<Function, T, Out>>;
 
 /// Kernels of a function object for some element types.
 template <class Function, class... Types>

@@ -13,6 +13,14 @@ char* at(void* base, std::int64_t index, std::size_t size) {
   return static_cast<char*>(base) + index * static_cast<std::int64_t>(size);
 }
 
+/// Shapes of known rank, compared without a call: it is on the way of every small operation.
+bool same(const Shape& a, const Shape& b) {
+  if (a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
 void run_rows(const BroadcastPlan& plan, const BinaryLoops& loops, const void* x, const void* y, void* out,
               std::int64_t begin, std::int64_t end) {
   const BroadcastPlan::Dim inner = plan.inner();
@@ -43,7 +51,7 @@ void run_binary(KernelContext& context, const BinaryLoops& loops) {
   const Shape& shape = context.output_spec(0).shape;
   const void* x = context.data<char>(0);
   const void* y = context.data<char>(1);
-  const bool fits_x = context.input(0).shape() == shape, fits_y = context.input(1).shape() == shape;
+  const bool fits_x = same(context.input(0).shape(), shape), fits_y = same(context.input(1).shape(), shape);
   void* out = context.make_output_over<char>(0, fits_x ? 0 : 1);
   const std::int64_t count = context.output(0).size();
   if (fits_x && fits_y) [[likely]] {
@@ -68,8 +76,10 @@ void run_broadcast(const BroadcastPlan& plan, const BinaryLoops& loops, const vo
   }
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, size));
   for_blocks(plan.row_count(), rows_per_block, [&](std::int64_t begin, std::int64_t end) {
-    if (size <= kShortRow) loops.short_rows(x, y, at(out, begin * size, loops.output_size), plan, begin, end);
-    else run_rows(plan, loops, x, y, out, begin, end);
+    if (size <= kShortRow)
+      loops.short_rows(x, y, at(out, begin * size, loops.output_size), plan, begin, end);
+    else
+      run_rows(plan, loops, x, y, out, begin, end);
   });
 }
 

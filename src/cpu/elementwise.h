@@ -1,5 +1,5 @@
-// Loops of elementwise kernels. A kernel is a set of row functions (`Rows`): what to do with n elements that lie side by
-// side, or with one element repeated. The loops here cut tensors into such rows.
+// Loops of elementwise kernels. A kernel is a set of row functions (`Rows`): what to do with n elements that lie side
+// by side, or with one element repeated. The loops here cut tensors into such rows.
 #pragma once
 
 #include <cstdint>
@@ -97,9 +97,9 @@ struct ErasedBinary {
   }
 };
 template <class Rows>
-inline constexpr BinaryLoops binary_loops{ErasedBinary<Rows>::vv,         ErasedBinary<Rows>::vs,
-                                          ErasedBinary<Rows>::sv,         ErasedBinary<Rows>::short_rows,
-                                          sizeof(typename Rows::Input),   sizeof(typename Rows::Output)};
+inline constexpr BinaryLoops binary_loops{ErasedBinary<Rows>::vv,       ErasedBinary<Rows>::vs,
+                                          ErasedBinary<Rows>::sv,       ErasedBinary<Rows>::short_rows,
+                                          sizeof(typename Rows::Input), sizeof(typename Rows::Output)};
 
 template <class Rows>
 void unary_kernel(KernelContext& context) {

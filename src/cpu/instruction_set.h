@@ -1,5 +1,5 @@
-// Which of the forms that a source with Highway was compiled in runs on this processor. Only Highway's headers are used;
-// its own dispatcher stands in a shared library, which nobody should have to install.
+// Which of the forms that a source with Highway was compiled in runs on this processor. Only Highway's headers are
+// used; its own dispatcher stands in a shared library, which nobody should have to install.
 //
 //   const Table& table() {
 //     static const Table& chosen = *CAPSTAN_CHOOSE(make_table)();
@@ -7,7 +7,7 @@
 //   }
 #pragma once
 
-#include "hwy/base.h"
+#include <hwy/base.h>
 
 namespace capstan::cpu {
 
@@ -41,7 +41,7 @@ Function* choose(InstructionSet set, Function* base, Function* avx2, Function* a
 }  // namespace capstan::cpu
 
 // A name in one namespace per instruction set: only a macro can paste that together.
-#define CAPSTAN_CHOOSE_FOR(set, function)                                                                     \
-  ::capstan::cpu::choose<decltype(HWY_STATIC_DISPATCH(function))>((set), &HWY_STATIC_DISPATCH(function),      \
-                                                                  HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function))
+#define CAPSTAN_CHOOSE_FOR(set, function)                          \
+  ::capstan::cpu::choose<decltype(HWY_STATIC_DISPATCH(function))>( \
+      (set), &HWY_STATIC_DISPATCH(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function))
 #define CAPSTAN_CHOOSE(function) CAPSTAN_CHOOSE_FOR(::capstan::cpu::best_instruction_set(), function)

@@ -12,43 +12,57 @@ namespace {
 struct Add {
   template <class T>
   T operator()(const T& x, const T& y) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<Wrapping<T>>(x) + static_cast<Wrapping<T>>(y));
-    else return x + y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(x) + static_cast<Wrapping<T>>(y));
+    else
+      return x + y;
   }
 };
 struct Subtract {
   template <class T>
   T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<Wrapping<T>>(x) - static_cast<Wrapping<T>>(y));
-    else return x - y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(x) - static_cast<Wrapping<T>>(y));
+    else
+      return x - y;
   }
 };
 struct Multiply {
   template <class T>
   T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(y));
-    else return x * y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(y));
+    else
+      return x * y;
   }
 };
 struct MultiplyNoNan {
   template <class T>
-  T operator()(T x, T y) const { return y == T(0) ? T(0) : x * y; }
+  T operator()(T x, T y) const {
+    return y == T(0) ? T(0) : x * y;
+  }
 };
 // NaN on either side comes out.
 struct Maximum {
   template <class T>
-  T operator()(T x, T y) const { return x > y || x != x ? x : y; }
+  T operator()(T x, T y) const {
+    return x > y || x != x ? x : y;
+  }
 };
 struct Minimum {
   template <class T>
-  T operator()(T x, T y) const { return x < y || x != x ? x : y; }
+  T operator()(T x, T y) const {
+    return x < y || x != x ? x : y;
+  }
 };
 struct SquaredDifference {
   template <class T>
   T operator()(T x, T y) const {
     const T difference = Subtract{}(x, y);
-    if constexpr (is_complex_v<T>) return std::conj(difference) * difference;
-    else return Multiply{}(difference, difference);
+    if constexpr (is_complex_v<T>)
+      return std::conj(difference) * difference;
+    else
+      return Multiply{}(difference, difference);
   }
 };
 
@@ -85,9 +99,10 @@ void add_all_halves(const KernelContext& context, Half* out, std::int64_t begin,
 }
 
 template <class T>
-using AddRows = std::conditional_t<std::is_same_v<T, float>, VectorBinaryRows<Add, &FloatTable::add, float>,
-                                   std::conditional_t<std::is_same_v<T, double>, VectorBinaryRows<Add, &DoubleTable::add, double>,
-                                                      BinaryRows<Add, T>>>;
+using AddRows =
+    std::conditional_t<std::is_same_v<T, float>, VectorBinaryRows<Add, &FloatTable::add, float>,
+                       std::conditional_t<std::is_same_v<T, double>, VectorBinaryRows<Add, &DoubleTable::add, double>,
+                                          BinaryRows<Add, T>>>;
 
 template <class T>
 void add_n_kernel(KernelContext& context) {
@@ -95,8 +110,10 @@ void add_n_kernel(KernelContext& context) {
   for_blocks(context.output(0).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
     for (; begin < end; begin += kAddNBlock) {
       const std::int64_t stop = std::min(begin + kAddNBlock, end);
-      if constexpr (is_half_v<T>) add_all_halves(context, out, begin, stop);
-      else add_all<AddRows<T>>(context, out, begin, stop);
+      if constexpr (is_half_v<T>)
+        add_all_halves(context, out, begin, stop);
+      else
+        add_all<AddRows<T>>(context, out, begin, stop);
     }
   });
 }
@@ -109,11 +126,14 @@ KernelSet add_n_kernels(TypeList<Types...>) {
 }
 
 KernelSet add_kernels() {
-  KernelSet kernels = vector_binary_kernels<Add, &FloatTable::add, &DoubleTable::add>(join_t<ComplexTypes, IntegerTypes>{});
+  KernelSet kernels =
+      vector_binary_kernels<Add, &FloatTable::add, &DoubleTable::add>(join_t<ComplexTypes, IntegerTypes>{});
   return kernels;
 }
 /// Strings are C++ objects: the output's exist already, and elements are not reused.
-KernelSet add_or_join_kernels() { return add_kernels().set(DType::string, binary_kernel<BinaryRows<Add, std::string>>); }
+KernelSet add_or_join_kernels() {
+  return add_kernels().set(DType::string, binary_kernel<BinaryRows<Add, std::string>>);
+}
 
 }  // namespace
 

@@ -10,27 +10,39 @@ namespace {
 
 struct Conj {
   template <class T>
-  T operator()(T x) const { return std::conj(x); }
+  T operator()(T x) const {
+    return std::conj(x);
+  }
 };
 struct Real {
   template <class T>
-  auto operator()(T x) const { return x.real(); }
+  auto operator()(T x) const {
+    return x.real();
+  }
 };
 struct Imag {
   template <class T>
-  auto operator()(T x) const { return x.imag(); }
+  auto operator()(T x) const {
+    return x.imag();
+  }
 };
 struct Magnitude {
   template <class T>
-  auto operator()(T x) const { return std::abs(x); }
+  auto operator()(T x) const {
+    return std::abs(x);
+  }
 };
 struct Angle {
   template <class T>
-  auto operator()(T x) const { return std::arg(x); }
+  auto operator()(T x) const {
+    return std::arg(x);
+  }
 };
 struct MakeComplex {
   template <class T>
-  std::complex<T> operator()(T re, T im) const { return {re, im}; }
+  std::complex<T> operator()(T re, T im) const {
+    return {re, im};
+  }
 };
 
 template <class Function>
@@ -52,9 +64,12 @@ KernelSet complex_kernels() {
 
 KernelTable math_complex_kernels() {
   static const KernelRow rows[] = {
-      {&conj_op, function_kernels<Conj>(ComplexTypes{})}, {&real_op, part_kernels<Real>()},
-      {&imag_op, part_kernels<Imag>()},                   {&complex_abs_op, part_kernels<Magnitude>()},
-      {&angle_op, part_kernels<Angle>()},                 {&complex_op, complex_kernels()},
+      {&conj_op, function_kernels<Conj>(ComplexTypes{})},
+      {&real_op, part_kernels<Real>()},
+      {&imag_op, part_kernels<Imag>()},
+      {&complex_abs_op, part_kernels<Magnitude>()},
+      {&angle_op, part_kernels<Angle>()},
+      {&complex_op, complex_kernels()},
   };
   return rows;
 }

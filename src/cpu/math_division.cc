@@ -9,12 +9,14 @@
 namespace capstan::cpu {
 namespace {
 
-// Integer functions here are called with y != 0 only. The one quotient that does not exist is that of the minimum by -1:
-// the processor would trap. It wraps around to the minimum, with remainder 0.
+// Integer functions here are called with y != 0 only. The one quotient that does not exist is that of the minimum by
+// -1: the processor would trap. It wraps around to the minimum, with remainder 0.
 template <class T>
 bool is_minus_one(T y) {
-  if constexpr (std::is_signed_v<T>) return y == -1;
-  else return false;
+  if constexpr (std::is_signed_v<T>)
+    return y == -1;
+  else
+    return false;
 }
 
 struct TruncateDivide {
@@ -22,26 +24,33 @@ struct TruncateDivide {
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>)
       return is_minus_one(y) ? static_cast<T>(0u - static_cast<Wrapping<T>>(x)) : static_cast<T>(x / y);
-    else return std::trunc(x / y);
+    else
+      return std::trunc(x / y);
   }
 };
 struct TruncateRemainder {
   template <class T>
   T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) return is_minus_one(y) ? T(0) : static_cast<T>(x % y);
-    else return std::fmod(x, y);
+    if constexpr (std::is_integral_v<T>)
+      return is_minus_one(y) ? T(0) : static_cast<T>(x % y);
+    else
+      return std::fmod(x, y);
   }
 };
 struct Divide {
   template <class T>
   T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) return TruncateDivide{}(x, y);
-    else return x / y;
+    if constexpr (std::is_integral_v<T>)
+      return TruncateDivide{}(x, y);
+    else
+      return x / y;
   }
 };
 struct DivideNoNan {
   template <class T>
-  T operator()(T x, T y) const { return y == T(0) ? T(0) : x / y; }
+  T operator()(T x, T y) const {
+    return y == T(0) ? T(0) : x / y;
+  }
 };
 struct FloorDivide {
   template <class T>
@@ -90,7 +99,8 @@ KernelSet division_kernels(Integers integers) {
 }
 
 KernelSet quotient_kernels() {
-  return vector_binary_kernels<Divide, &VectorArithmetic<float>::divide, &VectorArithmetic<double>::divide>(ComplexTypes{});
+  return vector_binary_kernels<Divide, &VectorArithmetic<float>::divide, &VectorArithmetic<double>::divide>(
+      ComplexTypes{});
 }
 KernelSet old_quotient_kernels() {
   KernelSet kernels = quotient_kernels();

@@ -28,22 +28,30 @@ struct Power {
 };
 struct Atan2 {
   template <class T>
-  T operator()(T y, T x) const { return std::atan2(y, x); }
+  T operator()(T y, T x) const {
+    return std::atan2(y, x);
+  }
 };
 struct XLogY {
   template <class T>
-  T operator()(T x, T y) const { return x == T(0) ? T(0) : x * std::log(y); }
+  T operator()(T x, T y) const {
+    return x == T(0) ? T(0) : x * std::log(y);
+  }
 };
 struct XDivY {
   template <class T>
-  T operator()(T x, T y) const { return x == T(0) ? T(0) : x / y; }
+  T operator()(T x, T y) const {
+    return x == T(0) ? T(0) : x / y;
+  }
 };
 struct XLog1pY {
   template <class T>
   T operator()(T x, T y) const {
     if (x == T(0)) return T(0);
-    if constexpr (is_complex_v<T>) return x * std::log(T(1) + y);
-    else return x * std::log1p(y);
+    if constexpr (is_complex_v<T>)
+      return x * std::log(T(1) + y);
+    else
+      return x * std::log1p(y);
   }
 };
 
@@ -51,9 +59,12 @@ struct XLog1pY {
 template <class T>
 struct PowerRows : BinaryRows<Power, T> {
   static void vs(const T* x, T y, T* out, std::int64_t n) {
-    if (y == T(2)) vector_arithmetic<T>().square(x, out, n);
-    else if (y == T(1)) std::copy_n(x, x == out ? 0 : n, out);
-    else BinaryRows<Power, T>::vs(x, y, out, n);
+    if (y == T(2))
+      vector_arithmetic<T>().square(x, out, n);
+    else if (y == T(1))
+      std::copy_n(x, x == out ? 0 : n, out);
+    else
+      BinaryRows<Power, T>::vs(x, y, out, n);
   }
 };
 
@@ -63,7 +74,8 @@ void integer_power_kernel(KernelContext& context) {
   bool has_negative = false;
   for (std::int64_t i = 0; i < context.input(1).size(); ++i) has_negative |= y[i] < 0;
   if (has_negative && context.output_spec(0).shape.num_elements() > 0)
-    context.fail("integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
+    context.fail(
+        "integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
   binary_kernel<BinaryRows<Power, T>>(context);
 }
 

@@ -10,47 +10,69 @@ namespace {
 
 struct Sin {
   template <class T>
-  T operator()(T x) const { return std::sin(x); }
+  T operator()(T x) const {
+    return std::sin(x);
+  }
 };
 struct Cos {
   template <class T>
-  T operator()(T x) const { return std::cos(x); }
+  T operator()(T x) const {
+    return std::cos(x);
+  }
 };
 struct Tan {
   template <class T>
-  T operator()(T x) const { return std::tan(x); }
+  T operator()(T x) const {
+    return std::tan(x);
+  }
 };
 struct Asin {
   template <class T>
-  T operator()(T x) const { return std::asin(x); }
+  T operator()(T x) const {
+    return std::asin(x);
+  }
 };
 struct Acos {
   template <class T>
-  T operator()(T x) const { return std::acos(x); }
+  T operator()(T x) const {
+    return std::acos(x);
+  }
 };
 struct Atan {
   template <class T>
-  T operator()(T x) const { return std::atan(x); }
+  T operator()(T x) const {
+    return std::atan(x);
+  }
 };
 struct Sinh {
   template <class T>
-  T operator()(T x) const { return std::sinh(x); }
+  T operator()(T x) const {
+    return std::sinh(x);
+  }
 };
 struct Cosh {
   template <class T>
-  T operator()(T x) const { return std::cosh(x); }
+  T operator()(T x) const {
+    return std::cosh(x);
+  }
 };
 struct Asinh {
   template <class T>
-  T operator()(T x) const { return std::asinh(x); }
+  T operator()(T x) const {
+    return std::asinh(x);
+  }
 };
 struct Acosh {
   template <class T>
-  T operator()(T x) const { return std::acosh(x); }
+  T operator()(T x) const {
+    return std::acosh(x);
+  }
 };
 struct Atanh {
   template <class T>
-  T operator()(T x) const { return std::atanh(x); }
+  T operator()(T x) const {
+    return std::atanh(x);
+  }
 };
 
 using FloatTable = VectorMath<float>;

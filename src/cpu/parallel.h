@@ -1,5 +1,5 @@
-// How kernels cut their work: into blocks of a fixed size that does not depend on the number of threads, so that results
-// have the same bits for any number.
+// How kernels cut their work: into blocks of a fixed size that does not depend on the number of threads, so that
+// results have the same bits for any number.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,7 @@ void for_blocks(std::int64_t count, std::int64_t block, Body&& body) {
     if (count > 0) body(std::int64_t{0}, count);
     return;
   }
-  parallel_for((count + block - 1) / block,
-               [&](std::int64_t i) { body(i * block, std::min((i + 1) * block, count)); });
+  parallel_for((count + block - 1) / block, [&](std::int64_t i) { body(i * block, std::min((i + 1) * block, count)); });
 }
 
 }  // namespace capstan::cpu

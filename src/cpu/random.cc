@@ -45,8 +45,10 @@ constexpr std::int64_t kGroupsPerBlock = 2048;
 
 template <class Distribution>
 constexpr std::uint64_t blocks_per_group() {
-  if constexpr (requires { Distribution::kBlocksPerGroup; }) return Distribution::kBlocksPerGroup;
-  else return 1;
+  if constexpr (requires { Distribution::kBlocksPerGroup; })
+    return Distribution::kBlocksPerGroup;
+  else
+    return 1;
 }
 
 /// Group i comes from its own place in the stream, so the work can be cut anywhere.
@@ -73,7 +75,8 @@ Philox given_generator(KernelContext& context) {
   const std::int32_t alg = *context.data<std::int32_t>(3);
   if (alg == static_cast<std::int32_t>(RandomAlgorithm::threefry))
     context.fail("'alg' 2 (ThreeFry) is not available on the CPU; use 1 (Philox) or 3 (automatic)");
-  if (alg != static_cast<std::int32_t>(RandomAlgorithm::philox) && alg != static_cast<std::int32_t>(RandomAlgorithm::automatic))
+  if (alg != static_cast<std::int32_t>(RandomAlgorithm::philox) &&
+      alg != static_cast<std::int32_t>(RandomAlgorithm::automatic))
     context.fail("'alg' must be 1 (Philox), 2 (ThreeFry) or 3 (automatic), got " + std::to_string(alg));
   if (context.input(2).size() < 2)
     context.fail("'counter' must have at least 2 words, got shape " + context.input(2).shape().to_string());
@@ -94,9 +97,10 @@ void stateful_kernel(KernelContext& context) {
   T* out = context.make_output<T>(0);
   const std::int64_t count = context.output(0).size();
   const auto groups = static_cast<std::uint64_t>((count + Distribution::kGroup - 1) / Distribution::kGroup);
-  const Philox start = attributes.seed || attributes.seed2
-                           ? Philox(static_cast<std::uint64_t>(attributes.seed), static_cast<std::uint64_t>(attributes.seed2))
-                           : ProcessGenerator::instance().reserve(groups * blocks_per_group<Distribution>());
+  const Philox start =
+      attributes.seed || attributes.seed2
+          ? Philox(static_cast<std::uint64_t>(attributes.seed), static_cast<std::uint64_t>(attributes.seed2))
+          : ProcessGenerator::instance().reserve(groups * blocks_per_group<Distribution>());
   fill<Distribution>(start, out, count);
 }
 

@@ -17,11 +17,16 @@ void visit_copyable(DType dtype, Visitor&& visitor) {
   if (dtype == DType::resource) return visitor.template operator()<ResourceHandle>();
   if (dtype == DType::variant) return visitor.template operator()<Variant>();
   switch (dtype_size(dtype)) {
-    case 1: return visitor.template operator()<std::uint8_t>();
-    case 2: return visitor.template operator()<std::uint16_t>();
-    case 4: return visitor.template operator()<std::uint32_t>();
-    case 8: return visitor.template operator()<std::uint64_t>();
-    default: return visitor.template operator()<std::complex<double>>();
+    case 1:
+      return visitor.template operator()<std::uint8_t>();
+    case 2:
+      return visitor.template operator()<std::uint16_t>();
+    case 4:
+      return visitor.template operator()<std::uint32_t>();
+    case 8:
+      return visitor.template operator()<std::uint64_t>();
+    default:
+      return visitor.template operator()<std::complex<double>>();
   }
 }
 
@@ -74,8 +79,8 @@ void select_v2_kernel(KernelContext& context) {
       return select_broadcast(context, 2, false, out);
     }
     const auto step = [&](std::size_t i) { return std::int64_t{context.input(i).size() != 1}; };
-    select_elements<T>({context.data<bool>(0), step(0)}, {context.data<T>(1), step(1)}, {context.data<T>(2), step(2)}, out,
-                       count);
+    select_elements<T>({context.data<bool>(0), step(0)}, {context.data<T>(1), step(1)}, {context.data<T>(2), step(2)},
+                       out, count);
   });
 }
 
@@ -88,7 +93,8 @@ void select_kernel(KernelContext& context) {
     if (!count) return;
     const bool* condition = context.data<bool>(0);
     const std::int64_t choices = context.input(0).size(), run = count / choices;
-    if (run == 1) return select_elements<T>({condition, 1}, {context.data<T>(1), 1}, {context.data<T>(2), 1}, out, count);
+    if (run == 1)
+      return select_elements<T>({condition, 1}, {context.data<T>(1), 1}, {context.data<T>(2), 1}, out, count);
     for (std::int64_t i = 0; i < choices; ++i)
       std::copy_n(context.data<T>(condition[i] ? 1 : 2) + i * run, run, out + i * run);
   });
@@ -97,7 +103,8 @@ void select_kernel(KernelContext& context) {
 template <class T>
 void clip_kernel(KernelContext& context) {
   T* out = context.make_output_over<T>(0, 0);
-  const Walk<T> low{context.data<T>(1), context.input(1).size() != 1}, high{context.data<T>(2), context.input(2).size() != 1};
+  const Walk<T> low{context.data<T>(1), context.input(1).size() != 1},
+      high{context.data<T>(2), context.input(2).size() != 1};
   const T* x = context.data<T>(0);
   for_blocks(context.output(0).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -73,8 +73,10 @@ void variable_shape_kernel(KernelContext& context) {
   const Shape shape = from.value(context.op().name()).shape();
   void* to = context.make_output(0, Shape{shape.rank()});
   for (int i = 0; i < shape.rank(); ++i) {
-    if (context.output_spec(0).dtype == DType::int64) static_cast<std::int64_t*>(to)[i] = shape[i];
-    else static_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(shape[i]);
+    if (context.output_spec(0).dtype == DType::int64)
+      static_cast<std::int64_t*>(to)[i] = shape[i];
+    else
+      static_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(shape[i]);
   }
 }
 
@@ -122,7 +124,8 @@ void gather_kernel(KernelContext& context) {
     const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, width));
     for_blocks(static_cast<std::int64_t>(indices.size()), rows_per_block, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
-        std::copy_n(at + ((i / per_batch) * rows + indices[static_cast<std::size_t>(i)]) * width, width, to + i * width);
+        std::copy_n(at + ((i / per_batch) * rows + indices[static_cast<std::size_t>(i)]) * width, width,
+                    to + i * width);
     });
   });
 }
@@ -130,15 +133,19 @@ void gather_kernel(KernelContext& context) {
 struct ScatterAdd {
   template <class T>
   void operator()(T& to, const T& from) const {
-    if constexpr (std::is_integral_v<T>) to = static_cast<T>(std::make_unsigned_t<T>(to) + std::make_unsigned_t<T>(from));
-    else to = static_cast<T>(to + from);
+    if constexpr (std::is_integral_v<T>)
+      to = static_cast<T>(std::make_unsigned_t<T>(to) + std::make_unsigned_t<T>(from));
+    else
+      to = static_cast<T>(to + from);
   }
 };
 struct ScatterSubtract {
   template <class T>
   void operator()(T& to, const T& from) const {
-    if constexpr (std::is_integral_v<T>) to = static_cast<T>(std::make_unsigned_t<T>(to) - std::make_unsigned_t<T>(from));
-    else to = static_cast<T>(to - from);
+    if constexpr (std::is_integral_v<T>)
+      to = static_cast<T>(std::make_unsigned_t<T>(to) - std::make_unsigned_t<T>(from));
+    else
+      to = static_cast<T>(to - from);
   }
 };
 struct ScatterReplace {
@@ -159,7 +166,8 @@ void scatter(KernelContext& context) {
   const Tensor& updates = context.input(2);
   const bool is_scalar = updates.rank() == 0;
   if (!is_scalar && updates.size() != static_cast<std::int64_t>(indices.size()) * width)
-    context.fail("'updates' of shape " + updates.shape().to_string() + " do not fit rows of shape " + shape.to_string());
+    context.fail("'updates' of shape " + updates.shape().to_string() + " do not fit rows of shape " +
+                 shape.to_string());
   T* table = static_cast<T*>(mutable_data(to.writable_sparse(context.op().name())));
   const T* from = static_cast<const T*>(updates.raw_data());
   for (std::size_t i = 0; i < indices.size(); ++i)

@@ -17,11 +17,16 @@ void visit_storage(DType dtype, Visitor&& visitor) {
   if (dtype == DType::resource) return visitor.template operator()<ResourceHandle>();
   if (dtype == DType::variant) return visitor.template operator()<Variant>();
   switch (dtype_size(dtype)) {
-    case 1: return visitor.template operator()<std::uint8_t>();
-    case 2: return visitor.template operator()<std::uint16_t>();
-    case 4: return visitor.template operator()<std::uint32_t>();
-    case 8: return visitor.template operator()<std::uint64_t>();
-    default: return visitor.template operator()<std::complex<double>>();
+    case 1:
+      return visitor.template operator()<std::uint8_t>();
+    case 2:
+      return visitor.template operator()<std::uint16_t>();
+    case 4:
+      return visitor.template operator()<std::uint32_t>();
+    case 8:
+      return visitor.template operator()<std::uint64_t>();
+    default:
+      return visitor.template operator()<std::complex<double>>();
   }
 }
 

@@ -42,10 +42,18 @@ KernelTable shape_kernels();
 KernelTable strided_slice_kernels();
 KernelTable pad_kernels();
 KernelTable sequence_kernels();
+KernelTable math_gamma_kernels();
 KernelTable scan_kernels();
 KernelTable reverse_kernels();
 KernelTable stitch_kernels();
 KernelTable identity_kernels();
 KernelTable broadcast_args_kernels();
+KernelTable linalg_kernels();
+KernelTable convolution_kernels();
+KernelTable pooling_kernels();
+KernelTable bias_kernels();
+KernelTable softmax_kernels();
+KernelTable batch_norm_kernels();
+KernelTable top_k_kernels();
 
 }  // namespace capstan::cpu

@@ -18,13 +18,14 @@ namespace {
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
 
-/// The variable and its slots, locked: each distinct one once, in the order of addresses, so that two updates never wait
-/// for each other.
+/// The variable and its slots, locked: each distinct one once, in the order of addresses, so that two updates never
+/// wait for each other.
 class LockedVariables {
  public:
   LockedVariables(KernelContext& context, std::size_t count) : op_(context.op().name()) {
     std::vector<VariableResource*> distinct;
-    for (std::size_t i = 0; i < count; ++i) distinct.push_back(variables_.emplace_back(&variable_of(context.input(i), op_)));
+    for (std::size_t i = 0; i < count; ++i)
+      distinct.push_back(variables_.emplace_back(&variable_of(context.input(i), op_)));
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (VariableResource* variable : distinct) locks_.emplace_back(variable->mutex());
@@ -67,16 +68,20 @@ struct MomentumStep {
   template <class W>
   static void step(W& var, W& accum, W lr, W grad, W momentum, bool nesterov) {
     accum = accum * momentum + grad;
-    if (nesterov) var -= grad * lr + accum * momentum * lr;
-    else var -= accum * lr;
+    if (nesterov)
+      var -= grad * lr + accum * momentum * lr;
+    else
+      var -= accum * lr;
   }
 };
 struct KerasMomentumStep {
   template <class W>
   static void step(W& var, W& accum, W lr, W grad, W momentum, bool nesterov) {
     accum = accum * momentum - grad * lr;
-    if (nesterov) var += accum * momentum - grad * lr;
-    else var += accum;
+    if (nesterov)
+      var += accum * momentum - grad * lr;
+    else
+      var += accum;
   }
 };
 
@@ -111,7 +116,8 @@ void sparse_keras_momentum(KernelContext& context) {
   Tensor& var = locked.sparse(0);
   const Tensor& indices = context.input(4);
   const Shape& shape = var.shape();
-  if (shape.rank() < 1 || accum.shape() != shape) context.fail("variable and accumulator must have one shape of rank 1 or more");
+  if (shape.rank() < 1 || accum.shape() != shape)
+    context.fail("variable and accumulator must have one shape of rank 1 or more");
   const std::int64_t width = shape[0] ? var.size() / shape[0] : 0;
   if (context.input(3).size() != indices.size() * width)
     context.fail("the gradient of shape " + context.input(3).shape().to_string() + " does not fit " +
@@ -125,7 +131,8 @@ void sparse_keras_momentum(KernelContext& context) {
   }
   const bool nesterov = context.attributes<NesterovAttributes>().use_nesterov;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    momentum_rows<T, KerasMomentumStep>(mutable_values<T>(var) + rows[i] * width, mutable_values<T>(accum) + rows[i] * width,
+    momentum_rows<T, KerasMomentumStep>(mutable_values<T>(var) + rows[i] * width,
+                                        mutable_values<T>(accum) + rows[i] * width,
                                         context.data<T>(3) + static_cast<std::int64_t>(i) * width, width,
                                         scalar<T>(context, 2), scalar<T>(context, 5), nesterov);
 }

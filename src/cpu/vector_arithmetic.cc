@@ -3,10 +3,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vector_arithmetic.cc"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 //
+#include <hwy/highway.h>
+
 #include "cpu/vector_rows-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {
@@ -14,49 +15,71 @@ namespace {
 
 struct Negative {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Neg(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Neg(x);
+  }
 };
 struct Absolute {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Abs(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Abs(x);
+  }
 };
 struct Square {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Mul(x, x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Mul(x, x);
+  }
 };
 struct SquareRoot {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const { return hn::Sqrt(x); }
+  HWY_INLINE V operator()(D, V x) const {
+    return hn::Sqrt(x);
+  }
 };
 struct ReciprocalRoot {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::Div(hn::Set(d, 1), hn::Sqrt(x)); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, 1), hn::Sqrt(x));
+  }
 };
 struct Reciprocal {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::Div(hn::Set(d, 1), x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, 1), x);
+  }
 };
 // `x > 0 ? x : 0` would turn NaN into 0.
 struct Relu {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x);
+  }
 };
 
 struct Add {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Add(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Add(x, y);
+  }
 };
 struct Subtract {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Sub(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Sub(x, y);
+  }
 };
 struct Multiply {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Mul(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Mul(x, y);
+  }
 };
 struct Divide {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V y) const { return hn::Div(x, y); }
+  HWY_INLINE V operator()(D, V x, V y) const {
+    return hn::Div(x, y);
+  }
 };
 // A comparison is false for NaN in y, and x is checked: NaN on either side comes out.
 struct Maximum {
@@ -80,24 +103,26 @@ struct SquaredDifference {
 };
 struct ReluGrad {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V dy, V x) const { return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dy); }
+  HWY_INLINE V operator()(D d, V dy, V x) const {
+    return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dy);
+  }
 };
 
 template <class T, class Function>
 constexpr BinaryRow<T> loops() {
-  using Loops = PairLoops<T, Function>;
+  using Loops = PairLoops<true, T, Function>;
   return {Loops::vv, Loops::vs, Loops::sv};
 }
 
 template <class T>
 constexpr VectorArithmetic<T> make_table() {
-  return {.negative = SingleLoop<T, Negative>::row,
-          .absolute = SingleLoop<T, Absolute>::row,
-          .square = SingleLoop<T, Square>::row,
-          .square_root = SingleLoop<T, SquareRoot>::row,
-          .reciprocal_root = SingleLoop<T, ReciprocalRoot>::row,
-          .reciprocal = SingleLoop<T, Reciprocal>::row,
-          .relu = SingleLoop<T, Relu>::row,
+  return {.negative = SingleLoop<true, T, Negative>::row,
+          .absolute = SingleLoop<true, T, Absolute>::row,
+          .square = SingleLoop<true, T, Square>::row,
+          .square_root = SingleLoop<true, T, SquareRoot>::row,
+          .reciprocal_root = SingleLoop<true, T, ReciprocalRoot>::row,
+          .reciprocal = SingleLoop<true, T, Reciprocal>::row,
+          .relu = SingleLoop<true, T, Relu>::row,
           .add = loops<T, Add>(),
           .subtract = loops<T, Subtract>(),
           .multiply = loops<T, Multiply>(),

@@ -1,6 +1,6 @@
 // Functions of many elements, written with SIMD instructions that are chosen at run time (AVX-512, AVX2, SSSE3 on x86).
-// Each works on n elements side by side. `out` may be the same array as an input, not overlap it otherwise. An element's
-// result does not depend on its place in the array, so cutting the work differently changes no bit.
+// Each works on n elements side by side. `out` may be the same array as an input, not overlap it otherwise. An
+// element's result does not depend on its place in the array, so cutting the work differently changes no bit.
 //
 //   vector_math<float>().exp(x, out, n);
 #pragma once
@@ -31,8 +31,8 @@ struct VectorArithmetic {
   BinaryRow<T> relu_grad;  // (dy, x): dy where x > 0, else 0
 };
 
-/// Within 5 units in the last place (most within 2), right at zeros, denormals, infinities and NaN. (dy, y) of the gradients in
-/// TensorFlow's order: `tanh_grad(y, dy)`.
+/// Within 5 units in the last place (most within 2; half as much again on processors without fused operations), right
+/// at zeros, denormals, infinities and NaN. (dy, y) of the gradients in TensorFlow's order: `tanh_grad(y, dy)`.
 template <class T>
 struct VectorMath {
   UnaryRow<T> exp, expm1, log, log1p, tanh, sigmoid, sin, cos, erf;

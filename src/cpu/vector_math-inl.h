@@ -1,6 +1,7 @@
 // Transcendental functions of SIMD vectors, for float and, where a double form is given, double. Each is within 5 units
-// in the last place and right at zeros, denormals, infinities and NaN. Other kernels include this file within their own
-// foreach_target loop. The coefficients of the float forms are minimax fits made for this file (Lawson's iteration).
+// in the last place (7.5 without fused operations) and right at zeros, denormals, infinities and NaN. Other kernels
+// include this file within their own foreach_target loop. The coefficients of the float forms are minimax fits made for
+// this file (Lawson's iteration).
 #if defined(CAPSTAN_CPU_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef CAPSTAN_CPU_VECTOR_MATH_INL_H
 #undef CAPSTAN_CPU_VECTOR_MATH_INL_H
@@ -8,10 +9,10 @@
 #define CAPSTAN_CPU_VECTOR_MATH_INL_H
 #endif
 
+#include <hwy/highway.h>
+
 #include <cstdint>
 #include <limits>
-
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {
@@ -60,7 +61,8 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V expm1_near_zero(D d, V r) {
   const V square = hn::Mul(r, r);
   if constexpr (is_float(D{}))
-    return hn::MulAdd(square, polynomial(d, r, 0.5, 0.166666672, 0.041666355, 0.00833327416, 0.00139410351, 0.000199135902), r);
+    return hn::MulAdd(square,
+                      polynomial(d, r, 0.5, 0.166666672, 0.041666355, 0.00833327416, 0.00139410351, 0.000199135902), r);
   else
     return hn::MulAdd(square,
                       polynomial(d, r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
@@ -157,16 +159,18 @@ HWY_INLINE V log_of_normal(D d, V x, V added_exponent) {
     const V p = polynomial(d, f, 0.333333313, -0.250008225, 0.200012267, -0.166233569, 0.142017618, -0.131601945,
                            0.127615497, -0.0763442963);
     const V cube = hn::Mul(hn::Mul(f, f), f);
-    const V low = hn::MulAdd(e, hn::Set(d, static_cast<T>(-2.12194440054690583e-4)), hn::Sub(hn::Mul(cube, p), half_square));
+    const V low =
+        hn::MulAdd(e, hn::Set(d, static_cast<T>(-2.12194440054690583e-4)), hn::Sub(hn::Mul(cube, p), half_square));
     return hn::MulAdd(e, hn::Set(d, static_cast<T>(0.693359375)), hn::Add(f, low));
   } else {
     // log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f).
     const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
     const V z = hn::Mul(s, s);
-    const V r = hn::Mul(z, polynomial(d, z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-                                      2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-                                      1.479819860511658591e-01));
-    const V low = hn::MulAdd(s, hn::Add(half_square, r), hn::Mul(e, hn::Set(d, static_cast<T>(1.90821492927058770002e-10))));
+    const V r = hn::Mul(z, polynomial(d, z, 6.666666666666735130e-01, 3.999999999940941908e-01,
+                                      2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
+                                      1.531383769920937332e-01, 1.479819860511658591e-01));
+    const V low =
+        hn::MulAdd(s, hn::Add(half_square, r), hn::Mul(e, hn::Set(d, static_cast<T>(1.90821492927058770002e-10))));
     return hn::MulAdd(e, hn::Set(d, static_cast<T>(6.93147180369123816490e-01)), hn::Sub(f, hn::Sub(half_square, low)));
   }
 }
@@ -181,8 +185,8 @@ HWY_INLINE V vector_log(D d, V x) {
   const V y = log_of_normal(d, hn::IfThenElse(is_denormal, scaled, x),
                             hn::IfThenElseZero(is_denormal, hn::Set(d, static_cast<T>(-kShift))));
   const auto is_positive = hn::Gt(x, hn::Zero(d));
-  const V at_most_zero = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, -kInfinity),
-                                        hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
+  const V at_most_zero =
+      hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, -kInfinity), hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
   // Infinity stays; NaN is not positive.
   return hn::IfThenElse(is_positive, hn::IfThenElse(hn::Eq(x, hn::Set(d, kInfinity)), x, y), at_most_zero);
 }
@@ -195,7 +199,8 @@ HWY_INLINE V vector_log1p(D d, V x) {
   const V sum = hn::Add(x, one);
   // The larger of the two summands is subtracted first, so that both differences are exact.
   const V lost = hn::IfThenElse(hn::Gt(x, one), hn::Sub(one, hn::Sub(sum, x)), hn::Sub(x, hn::Sub(sum, one)));
-  const auto is_regular = hn::And(hn::Gt(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::infinity())));
+  const auto is_regular =
+      hn::And(hn::Gt(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::infinity())));
   const V y = hn::Add(vector_log(d, sum), hn::IfThenElseZero(is_regular, hn::Div(lost, sum)));
   return hn::CopySign(y, x);  // the sign of -0
 }
@@ -206,9 +211,10 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_erf(D d, V x) {
   const V bounded = clamp(d, x, -3.95, 3.95);
   const V z = hn::Mul(bounded, bounded);
-  const V above = hn::Mul(bounded, polynomial(d, z, 1.12837911, 0.191537797, 0.0528736413, 0.00380758033, 0.000284667767,
-                                              2.02591741e-06));
-  const V ratio = hn::Div(above, polynomial(d, z, 1, 0.503078699, 0.114554301, 0.0150539344, 0.00117057178, 3.78308468e-05));
+  const V above = hn::Mul(
+      bounded, polynomial(d, z, 1.12837911, 0.191537797, 0.0528736413, 0.00380758033, 0.000284667767, 2.02591741e-06));
+  const V ratio =
+      hn::Div(above, polynomial(d, z, 1, 0.503078699, 0.114554301, 0.0150539344, 0.00117057178, 3.78308468e-05));
   return hn::IfThenElse(hn::Gt(hn::Abs(ratio), hn::Set(d, 1)), hn::CopySign(hn::Set(d, 1), ratio), ratio);
 }
 
@@ -237,7 +243,8 @@ HWY_INLINE V sine(D d, V x) {
   const V r = reduce_by_half_pi(d, x, hn::Sub(shifted, magic));
   const auto quarter = hn::Add(hn::BitCast(di, shifted), hn::Set(di, kQuarterTurns));
   const V z = hn::Mul(r, r);
-  const V sin_r = hn::MulAdd(hn::Mul(r, z), polynomial(d, z, -0.166666672, 0.00833332911, -0.000198393027, 2.71802605e-06), r);
+  const V sin_r =
+      hn::MulAdd(hn::Mul(r, z), polynomial(d, z, -0.166666672, 0.00833332911, -0.000198393027, 2.71802605e-06), r);
   const V cos_r = hn::MulAdd(hn::Mul(z, z), polynomial(d, z, 0.0416666456, -0.00138873083, 2.44322091e-05),
                              hn::NegMulAdd(hn::Set(d, 0.5f), z, hn::Set(d, 1)));
   const auto is_odd = hn::RebindMask(d, hn::Eq(hn::And(quarter, hn::Set(di, 1)), hn::Set(di, 1)));

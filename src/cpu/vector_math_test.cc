@@ -57,26 +57,31 @@ void expect_near(UnaryRow<T> function, const std::function<long double(T)>& exac
 
 double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 
+struct FloatCase {
+  const char* name;
+  UnaryRow<float> VectorMath<float>::*function;
+  double (*exact)(double);
+  double limit;
+};
+constexpr FloatCase kFloatCases[] = {
+    {"exp", &VectorMath<float>::exp, std::exp, 2},      {"expm1", &VectorMath<float>::expm1, std::expm1, 2},
+    {"log", &VectorMath<float>::log, std::log, 2},      {"log1p", &VectorMath<float>::log1p, std::log1p, 2.5},
+    {"tanh", &VectorMath<float>::tanh, std::tanh, 4.7}, {"sigmoid", &VectorMath<float>::sigmoid, sigmoid, 3},
+    {"sin", &VectorMath<float>::sin, std::sin, 2},      {"cos", &VectorMath<float>::cos, std::cos, 2},
+    {"erf", &VectorMath<float>::erf, std::erf, 4.7},
+};
+
 TEST(VectorMath, FloatFunctionsAreWithinAFewUnits) {
   const auto x = float_sweep();
   for (InstructionSet set : {InstructionSet::base, InstructionSet::avx2, InstructionSet::avx512}) {
     if (set > best_instruction_set()) continue;
-    SCOPED_TRACE("instruction set " + std::to_string(static_cast<int>(set)));
-    const auto& math = vector_math_for<float>(set);
-    struct Case {
-      const char* name;
-      UnaryRow<float> function;
-      double (*exact)(double);
-      double limit;
-    };
-    for (const Case& c : {Case{"exp", math.exp, std::exp, 2}, Case{"expm1", math.expm1, std::expm1, 2},
-                          Case{"log", math.log, std::log, 2}, Case{"log1p", math.log1p, std::log1p, 2.5},
-                          Case{"tanh", math.tanh, std::tanh, 4.7}, Case{"sigmoid", math.sigmoid, sigmoid, 3},
-                          Case{"sin", math.sin, std::sin, 2}, Case{"cos", math.cos, std::cos, 2},
-                          Case{"erf", math.erf, std::erf, 4.7}}) {
-      SCOPED_TRACE(c.name);
+    // Without fused multiplication and addition there are twice as many roundings.
+    const double more = set == InstructionSet::base ? 1.6 : 1;
+    for (const FloatCase& c : kFloatCases) {
+      SCOPED_TRACE(std::string(c.name) + ", instruction set " + std::to_string(static_cast<int>(set)));
       expect_near<float>(
-          c.function, [&](float v) -> long double { return c.exact(v); }, x, c.limit);
+          vector_math_for<float>(set).*c.function, [&](float v) -> long double { return c.exact(v); }, x,
+          more* c.limit);
     }
   }
 }

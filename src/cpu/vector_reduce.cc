@@ -2,11 +2,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vector_reduce.cc"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 //
+#include <hwy/highway.h>
+
 #include "cpu/arithmetic.h"
 #include "cpu/instruction_set.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {
@@ -33,7 +34,7 @@ struct ProductFold {
     return hn::Mul(x, y);
   }
 };
-// A NaN on either side stays: `x > y` is false for both, and IsNaN keeps the one that came before.
+// A NaN on either side stays: `x > y` is false for both, and `IsNaN` keeps the one that came before.
 struct LargerFold {
   using Scalar = Larger;
   static constexpr bool kSquares = false;

@@ -4,11 +4,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vector_transcendental.cc"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 //
+#include <hwy/highway.h>
+
 #include "cpu/vector_math-inl.h"
 #include "cpu/vector_rows-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace capstan::cpu::HWY_NAMESPACE {
@@ -16,31 +17,45 @@ namespace {
 
 struct Exp {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_exp(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_exp(d, x);
+  }
 };
 struct Expm1 {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_expm1(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_expm1(d, x);
+  }
 };
 struct Log {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_log(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_log(d, x);
+  }
 };
 struct Log1p {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_log1p(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_log1p(d, x);
+  }
 };
 struct Tanh {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_tanh(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_tanh(d, x);
+  }
 };
 struct Sigmoid {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_sigmoid(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_sigmoid(d, x);
+  }
 };
 struct Erf {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return vector_erf(d, x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return vector_erf(d, x);
+  }
 };
 // Angles so large that the reduction loses digits, infinities and NaN go to the C library, one by one.
 template <int kQuarterTurns>
@@ -57,34 +72,39 @@ struct Sine {
   HWY_NOINLINE static V one_by_one(D d, V x) {
     HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];
     hn::Store(x, d, values);
-    for (std::size_t i = 0; i < hn::Lanes(d); ++i) values[i] = kQuarterTurns ? std::cos(values[i]) : std::sin(values[i]);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i)
+      values[i] = kQuarterTurns ? std::cos(values[i]) : std::sin(values[i]);
     return hn::Load(d, values);
   }
 };
 
 struct TanhGrad {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V y, V dy) const { return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1))); }
+  HWY_INLINE V operator()(D d, V y, V dy) const {
+    return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1)));
+  }
 };
 struct SigmoidGrad {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V y, V dy) const { return hn::Mul(hn::Mul(dy, y), hn::Sub(hn::Set(d, 1), y)); }
+  HWY_INLINE V operator()(D d, V y, V dy) const {
+    return hn::Mul(hn::Mul(dy, y), hn::Sub(hn::Set(d, 1), y));
+  }
 };
 
 template <class T, class Function>
 constexpr BinaryRow<T> loops() {
-  using Loops = PairLoops<T, Function>;
+  using Loops = PairLoops<false, T, Function>;
   return {Loops::vv, Loops::vs, Loops::sv};
 }
 
 template <class T>
 constexpr VectorMath<T> common_table() {
-  return {.exp = SingleLoop<T, Exp>::row,
-          .expm1 = SingleLoop<T, Expm1>::row,
-          .log = SingleLoop<T, Log>::row,
-          .log1p = SingleLoop<T, Log1p>::row,
-          .tanh = SingleLoop<T, Tanh>::row,
-          .sigmoid = SingleLoop<T, Sigmoid>::row,
+  return {.exp = SingleLoop<false, T, Exp>::row,
+          .expm1 = SingleLoop<false, T, Expm1>::row,
+          .log = SingleLoop<false, T, Log>::row,
+          .log1p = SingleLoop<false, T, Log1p>::row,
+          .tanh = SingleLoop<false, T, Tanh>::row,
+          .sigmoid = SingleLoop<false, T, Sigmoid>::row,
           .sin = nullptr,
           .cos = nullptr,
           .erf = nullptr,
@@ -105,9 +125,9 @@ void erf_double(const double* x, double* out, std::int64_t n) {
 const VectorMath<float>* float_math() {
   static constexpr VectorMath<float> table = [] {
     VectorMath<float> functions = common_table<float>();
-    functions.sin = SingleLoop<float, Sine<0>>::row;
-    functions.cos = SingleLoop<float, Sine<1>>::row;
-    functions.erf = SingleLoop<float, Erf>::row;
+    functions.sin = SingleLoop<false, float, Sine<0>>::row;
+    functions.cos = SingleLoop<false, float, Sine<1>>::row;
+    functions.erf = SingleLoop<false, float, Erf>::row;
     return functions;
   }();
   return &table;

@@ -7,13 +7,19 @@ namespace {
 
 void require_images(const std::string& layer, const Shape& input) {
   if (input.rank() != 4)
-    throw InvalidArgument(layer + ": the input must be [batch, height, width, channels], got shape " + input.to_string());
+    throw InvalidArgument(layer + ": the input must be [batch, height, width, channels], got shape " +
+                          input.to_string());
 }
 
 class Conv2DBody final : public LayerBody {
  public:
-  Conv2DBody(std::int64_t filters, std::array<std::int64_t, 2> kernel_size, Activation activation, const Conv2DOptions& options)
-      : LayerBody(options.name), filters_(filters), kernel_size_(kernel_size), activation_(std::move(activation)), options_(options) {
+  Conv2DBody(std::int64_t filters, std::array<std::int64_t, 2> kernel_size, Activation activation,
+             const Conv2DOptions& options)
+      : LayerBody(options.name),
+        filters_(filters),
+        kernel_size_(kernel_size),
+        activation_(std::move(activation)),
+        options_(options) {
     if (filters < 1 || kernel_size[0] < 1 || kernel_size[1] < 1)
       throw InvalidArgument("Conv2D: the numbers of filters and the kernel's sizes must be positive");
   }
@@ -28,18 +34,23 @@ class Conv2DBody final : public LayerBody {
  private:
   void build(const Shape& input) override {
     require_images("Conv2D '" + name() + "'", input);
-    if (input[3] < 0) throw InvalidArgument("Conv2D '" + name() + "': the number of channels must be known, got shape " + input.to_string());
-    kernel_.emplace(options_.kernel_initializer(Shape{kernel_size_[0], kernel_size_[1], input[3], filters_}, DType::float32),
-                    VariableOptions{.name = name() + "/kernel"});
+    if (input[3] < 0)
+      throw InvalidArgument("Conv2D '" + name() + "': the number of channels must be known, got shape " +
+                            input.to_string());
+    kernel_.emplace(
+        options_.kernel_initializer(Shape{kernel_size_[0], kernel_size_[1], input[3], filters_}, DType::float32),
+        VariableOptions{.name = name() + "/kernel"});
     if (options_.use_bias)
-      bias_.emplace(options_.bias_initializer(Shape{filters_}, DType::float32), VariableOptions{.name = name() + "/bias"});
+      bias_.emplace(options_.bias_initializer(Shape{filters_}, DType::float32),
+                    VariableOptions{.name = name() + "/bias"});
   }
 
   Tensor call(const Tensor& x, const CallOptions&) override {
     require_images("Conv2D '" + name() + "'", x.shape());
-    Tensor y = conv2d(x, *kernel_, {.strides = {options_.strides[0], options_.strides[1]},
-                                    .padding = options_.padding,
-                                    .dilations = {options_.dilations[0], options_.dilations[1]}});
+    Tensor y = conv2d(x, *kernel_,
+                      {.strides = {options_.strides[0], options_.strides[1]},
+                       .padding = options_.padding,
+                       .dilations = {options_.dilations[0], options_.dilations[1]}});
     if (bias_) y = bias_add(std::move(y), *bias_);
     return activation_(std::move(y));
   }
@@ -70,7 +81,8 @@ class MaxPool2DBody final : public LayerBody {
 
 }  // namespace
 
-Conv2D::Conv2D(std::int64_t filters, std::array<std::int64_t, 2> kernel_size, Activation activation, const Conv2DOptions& options)
+Conv2D::Conv2D(std::int64_t filters, std::array<std::int64_t, 2> kernel_size, Activation activation,
+               const Conv2DOptions& options)
     : Layer(std::make_shared<Conv2DBody>(filters, kernel_size, std::move(activation), options)) {}
 MaxPool2D::MaxPool2D(std::array<std::int64_t, 2> pool_size, const MaxPool2DOptions& options)
     : Layer(std::make_shared<MaxPool2DBody>(pool_size, options)) {}

@@ -32,7 +32,8 @@ class SequentialBody final : public LayerBody {
  private:
   /// Each layer learns its input's shape from what the layers before it make of one example of zeros.
   void build(const Shape& input) override {
-    if (input.rank() < 1) throw InvalidArgument("Sequential: the input must have a batch dimension, got shape " + input.to_string());
+    if (input.rank() < 1)
+      throw InvalidArgument("Sequential: the input must have a batch dimension, got shape " + input.to_string());
     const PauseObservers silent;
     Shape example = input;
     example.set_dim(0, 1);

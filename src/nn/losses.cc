@@ -1,6 +1,7 @@
 #include "capstan/nn/losses.h"
 
 #include "capstan/base/error.h"
+#include "capstan/ops/compare.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/reduce.h"
 #include "capstan/ops/select.h"

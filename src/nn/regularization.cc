@@ -15,7 +15,8 @@ namespace {
 
 class DropoutBody final : public LayerBody {
  public:
-  DropoutBody(double rate, const DropoutLayerOptions& options) : LayerBody("dropout"), rate_(rate), seed_(options.seed) {
+  DropoutBody(double rate, const DropoutLayerOptions& options)
+      : LayerBody("dropout"), rate_(rate), seed_(options.seed) {
     if (!(rate >= 0 && rate < 1)) throw InvalidArgument("Dropout: rate must be in [0, 1), got " + std::to_string(rate));
   }
 
@@ -33,17 +34,20 @@ class DropoutBody final : public LayerBody {
 
 class BatchNormalizationBody final : public LayerBody {
  public:
-  explicit BatchNormalizationBody(const BatchNormalizationOptions& options) : LayerBody(options.name), options_(options) {}
+  explicit BatchNormalizationBody(const BatchNormalizationOptions& options)
+      : LayerBody(options.name), options_(options) {}
 
   std::vector<NamedChild> children() const override {
     if (!gamma_) return {};
-    return {{"gamma", *gamma_}, {"beta", *beta_}, {"moving_mean", *moving_mean_}, {"moving_variance", *moving_variance_}};
+    return {
+        {"gamma", *gamma_}, {"beta", *beta_}, {"moving_mean", *moving_mean_}, {"moving_variance", *moving_variance_}};
   }
 
  private:
   void build(const Shape& input) override {
     if (input.rank() < 2 || input.dim(-1) < 0)
-      throw InvalidArgument("BatchNormalization '" + name() + "': needs [batch, ..., channels] with known channels, got shape " + input.to_string());
+      throw InvalidArgument("BatchNormalization '" + name() +
+                            "': needs [batch, ..., channels] with known channels, got shape " + input.to_string());
     const Shape channels{input.dim(-1)};
     gamma_.emplace(ones(channels), VariableOptions{.name = name() + "/gamma"});
     beta_.emplace(zeros(channels), VariableOptions{.name = name() + "/beta"});
@@ -83,7 +87,8 @@ class BatchNormalizationBody final : public LayerBody {
 
 }  // namespace
 
-Dropout::Dropout(double rate, const DropoutLayerOptions& options) : Layer(std::make_shared<DropoutBody>(rate, options)) {}
+Dropout::Dropout(double rate, const DropoutLayerOptions& options)
+    : Layer(std::make_shared<DropoutBody>(rate, options)) {}
 BatchNormalization::BatchNormalization(const BatchNormalizationOptions& options)
     : Layer(std::make_shared<BatchNormalizationBody>(options)) {}
 

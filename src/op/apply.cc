@@ -127,9 +127,10 @@ bool any_symbolic(std::span<const InputRef> inputs) {
 [[gnu::noinline]] void record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                               std::span<const TensorSpec> specs, std::span<Tensor> outputs) {
   if (!thread_state().recorder)
-    throw OutOfScope(std::string(op.name()) +
-                     ": got a symbolic tensor outside of the function whose tracing made it; return the tensor from the "
-                     "function instead");
+    throw OutOfScope(
+        std::string(op.name()) +
+        ": got a symbolic tensor outside of the function whose tracing made it; return the tensor from the "
+        "function instead");
   thread_state().recorder->record(op, attributes, inputs, specs, outputs);
 }
 
@@ -141,7 +142,8 @@ inline void act(const OpDef& op, Kernel kernel, DType key, const void* attribute
   if (state.recorder || any_symbolic(inputs)) [[unlikely]] {
     record(op, attributes, inputs, specs, outputs);
   } else {
-    if (!kernel) [[unlikely]] fail_no_kernel(op, key);
+    if (!kernel) [[unlikely]]
+      fail_no_kernel(op, key);
     // Observers are told of the inputs afterwards, so nobody may write over them while someone listens.
     KernelContext context(op, attributes, inputs, specs, outputs, /*may_take_over=*/!is_observed);
     kernel(context);
@@ -172,7 +174,8 @@ void apply_into(const OpDef& op, const OpRuntime& runtime, std::span<const Input
 Tensor apply_simple(const OpDef& op, const OpRuntime& runtime, std::span<const InputRef> inputs,
                     const void* attributes) {
   const Signature& signature = runtime.signature;
-  if (inputs.size() != signature.inputs.size()) [[unlikely]] fail_count(op, signature, inputs.size());
+  if (inputs.size() != signature.inputs.size()) [[unlikely]]
+    fail_count(op, signature, inputs.size());
   TensorSpec spec;
   spec.dtype = inputs[0].tensor->dtype();
   if (!(signature.type_variables[0].allowed & type_bit(spec.dtype))) [[unlikely]]

@@ -10,9 +10,12 @@ namespace {
 
 template <class T>
 void write(std::ostream& out, const T& value) {
-  if constexpr (std::is_same_v<T, bool>) out << (value ? "true" : "false");
-  else if constexpr (std::is_same_v<T, std::string>) out << '"' << value << '"';
-  else if constexpr (!std::is_same_v<T, std::monostate>) out << value;
+  if constexpr (std::is_same_v<T, bool>)
+    out << (value ? "true" : "false");
+  else if constexpr (std::is_same_v<T, std::string>)
+    out << '"' << value << '"';
+  else if constexpr (!std::is_same_v<T, std::monostate>)
+    out << value;
 }
 
 template <class T>
@@ -36,10 +39,20 @@ bool equal_tensors(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.raw_data(), b.raw_data(), static_cast<std::size_t>(a.size()) * dtype_size(a.dtype())) == 0;
 }
 
-constexpr const char* kKindNames[] = {"nothing",          "an integer",      "a number",          "a bool",
-                                      "a string",         "a type",          "a shape",           "a tensor",
-                                      "a list of integers", "a list of numbers", "a list of bools", "a list of strings",
-                                      "a list of types",  "a list of shapes"};
+constexpr const char* kKindNames[] = {"nothing",
+                                      "an integer",
+                                      "a number",
+                                      "a bool",
+                                      "a string",
+                                      "a type",
+                                      "a shape",
+                                      "a tensor",
+                                      "a list of integers",
+                                      "a list of numbers",
+                                      "a list of bools",
+                                      "a list of strings",
+                                      "a list of types",
+                                      "a list of shapes"};
 
 }  // namespace
 
@@ -54,8 +67,10 @@ bool equal_attributes(const AttributeValue& a, const AttributeValue& b) {
   if (const Tensor* tensor = std::get_if<Tensor>(&a)) return equal_tensors(*tensor, std::get<Tensor>(b));
   return std::visit(
       [&]<class T>(const T& held) {
-        if constexpr (std::is_same_v<T, Tensor>) return true;
-        else return held == std::get<T>(b);
+        if constexpr (std::is_same_v<T, Tensor>)
+          return true;
+        else
+          return held == std::get<T>(b);
       },
       a);
 }

@@ -21,7 +21,8 @@ std::vector<std::int64_t> InferContext::integers(std::size_t i) const {
   const Tensor* value = input_value(i);
   if (!value) fail("input " + std::to_string(i) + " must have a known value here");
   switch (value->dtype()) {
-    case DType::int64: return value->to_vector<std::int64_t>();
+    case DType::int64:
+      return value->to_vector<std::int64_t>();
     case DType::int32: {
       auto narrow = value->values<std::int32_t>();
       return {narrow.begin(), narrow.end()};
@@ -30,8 +31,9 @@ std::vector<std::int64_t> InferContext::integers(std::size_t i) const {
       auto narrow = value->values<std::int16_t>();
       return {narrow.begin(), narrow.end()};
     }
-    default: fail_type("input " + std::to_string(i) + " must be of an integer type, got " +
-                       std::string(dtype_name(value->dtype())));
+    default:
+      fail_type("input " + std::to_string(i) + " must be of an integer type, got " +
+                std::string(dtype_name(value->dtype())));
   }
 }
 
@@ -45,10 +47,8 @@ Shape InferContext::shape_from_input(std::size_t i, bool allow_unknown) const {
   }
   const auto dims = integers(i);
   for (std::int64_t size : dims)
-    if (size < (allow_unknown ? -1 : 0))
-      fail("sizes in a shape must not be negative, got " + std::to_string(size));
-  if (dims.size() > Shape::kMaxRank)
-    fail("a shape has at most 254 dimensions, got " + std::to_string(dims.size()));
+    if (size < (allow_unknown ? -1 : 0)) fail("sizes in a shape must not be negative, got " + std::to_string(size));
+  if (dims.size() > Shape::kMaxRank) fail("a shape has at most 254 dimensions, got " + std::to_string(dims.size()));
   Shape shape(dims);
   try {
     shape.num_elements();
@@ -107,7 +107,8 @@ Shape broadcast_shapes(const InferContext& context, const Shape& a, const Shape&
     const std::int64_t y = shorter[i];
     if (x == y || y == 1) continue;
     // An unknown size beside a known one above 1 must turn out to be that one or 1.
-    if (x == 1 || x < 0) result.set_dim(i + offset, x < 0 && y < 0 ? Shape::kUnknown : y);
+    if (x == 1 || x < 0)
+      result.set_dim(i + offset, x < 0 && y < 0 ? Shape::kUnknown : y);
     else if (y >= 0)
       context.fail("shapes " + a.to_string() + " and " + b.to_string() + " do not broadcast: sizes " +
                    std::to_string(x) + " and " + std::to_string(y) + " in dimension " + std::to_string(i + offset) +
@@ -119,7 +120,8 @@ Shape broadcast_shapes(const InferContext& context, const Shape& a, const Shape&
 void broadcast(InferContext& context) {
   const Shape& a = context.input_shape(0);
   const Shape& b = context.input_shape(1);
-  if (a == b) [[likely]] return context.set_output(0, a);
+  if (a == b) [[likely]]
+    return context.set_output(0, a);
   context.set_output(0, broadcast_shapes(context, a, b));
 }
 

@@ -17,8 +17,9 @@ void* KernelContext::make_output_over_input(std::size_t i, std::size_t from) {
   const InputRef& input = inputs_[from];
   detail::TensorRep* giver = input.tensor->rep_or_null();
   const TensorSpec& spec = specs_[i];
-  if (!may_take_over_ || !input.is_given_away || !giver->buffer || !is_sole_owner(*input.tensor) || !is_plain(spec.dtype) ||
-      dtype_size(giver->dtype) != dtype_size(spec.dtype) || giver->size != spec.shape.num_elements())
+  if (!may_take_over_ || !input.is_given_away || !giver->buffer || !is_sole_owner(*input.tensor) ||
+      !is_plain(spec.dtype) || dtype_size(giver->dtype) != dtype_size(spec.dtype) ||
+      giver->size != spec.shape.num_elements())
     return make_output(i, spec.shape);
   // The output is a tensor of its own, identity included; only the memory moves. The giver stays a valid, empty object
   // until its handle goes, which is before the caller can look at it again. Its elements remain readable at the same

@@ -62,14 +62,16 @@ class Registry {
 
  private:
   Registry() {
-    for (const OpDef* op : builtin_ops()) enter(*op, {});
-    for (const KernelRow& row : builtin_kernels()) {
-      const auto found = by_name_.find(row.op->name());
-      if (found == by_name_.end() || found->second != row.op)
-        throw Internal("kernel table: " + std::string(row.op->name()) + " is in no family's list of ops");
-      const_cast<OpRuntime*>(row.op->runtime)->kernels = row.kernels;
+    // Kernels first: another thread may use an op as soon as its runtime is seen, while this goes on.
+    std::map<const OpDef*, KernelSet> kernels;
+    for (const KernelRow& row : builtin_kernels()) kernels[row.op] = row.kernels;
+    for (const OpDef* op : builtin_ops()) {
+      const auto found = kernels.find(op);
+      enter(*op, found == kernels.end() ? KernelSet{} : found->second);
+      if (found != kernels.end()) kernels.erase(found);
     }
-    // Only now: whoever sees a runtime sees its kernels too.
+    if (!kernels.empty())
+      throw Internal("kernel table: " + std::string(kernels.begin()->first->name()) + " is in no family's list of ops");
   }
 
   void enter(const OpDef& op, const KernelSet& kernels) {

@@ -37,7 +37,8 @@ std::span<const KernelRow> builtin_kernels();
 const detail::OpRuntime& register_builtin(const OpDef& op);
 inline const detail::OpRuntime& runtime_of(const OpDef& op) {
   const detail::OpRuntime* known = std::atomic_ref(op.runtime).load(std::memory_order_acquire);
-  if (known) [[likely]] return *known;
+  if (known) [[likely]]
+    return *known;
   return register_builtin(op);
 }
 

@@ -8,25 +8,30 @@
 namespace capstan {
 namespace {
 
-constexpr TypeSet kFloating = type_bit(DType::float16) | type_bit(DType::bfloat16) | type_bit(DType::float32) |
-                              type_bit(DType::float64);
+constexpr TypeSet kFloating =
+    type_bit(DType::float16) | type_bit(DType::bfloat16) | type_bit(DType::float32) | type_bit(DType::float64);
 constexpr TypeSet kSigned =
     type_bit(DType::int8) | type_bit(DType::int16) | type_bit(DType::int32) | type_bit(DType::int64);
 constexpr TypeSet kUnsigned =
     type_bit(DType::uint8) | type_bit(DType::uint16) | type_bit(DType::uint32) | type_bit(DType::uint64);
 constexpr TypeSet kComplex = type_bit(DType::complex64) | type_bit(DType::complex128);
 constexpr TypeSet kNumber = kFloating | kSigned | kUnsigned | kComplex;
-constexpr TypeSet kAny = kNumber | type_bit(DType::boolean) | type_bit(DType::string) | type_bit(DType::resource) |
-                         type_bit(DType::variant);
+constexpr TypeSet kAny =
+    kNumber | type_bit(DType::boolean) | type_bit(DType::string) | type_bit(DType::resource) | type_bit(DType::variant);
 
 struct Group {
   std::string_view name;
   TypeSet types;
 };
 constexpr std::array kGroups = {
-    Group{"any", kAny},           Group{"number", kNumber},      Group{"real", kFloating | kSigned | kUnsigned},
-    Group{"floating", kFloating}, Group{"integer", kSigned | kUnsigned}, Group{"signed", kSigned},
-    Group{"unsigned", kUnsigned}, Group{"complex", kComplex},
+    Group{"any", kAny},
+    Group{"number", kNumber},
+    Group{"real", kFloating | kSigned | kUnsigned},
+    Group{"floating", kFloating},
+    Group{"integer", kSigned | kUnsigned},
+    Group{"signed", kSigned},
+    Group{"unsigned", kUnsigned},
+    Group{"complex", kComplex},
 };
 
 class Parser {
@@ -129,7 +134,8 @@ class Parser {
       if (declared[i] < 0) fail("type '" + used_[i] + "' is used but not declared after a semicolon");
     for (auto* list : {&signature_.inputs, &signature_.outputs})
       for (Argument& argument : *list)
-        if (argument.type_variable >= 0) argument.type_variable = declared[static_cast<std::size_t>(argument.type_variable)];
+        if (argument.type_variable >= 0)
+          argument.type_variable = declared[static_cast<std::size_t>(argument.type_variable)];
   }
 
   void skip_spaces() {

@@ -28,7 +28,10 @@ Gradients bent_gradient(const OpCall& call, const Tensor& dz) {
 
 const OpDef relu_op = unary_record(
     "Relu(features: T) -> (activations: T); T: real", "max(x, 0), elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(relu_grad_op, {dy, call.output(0)}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(relu_grad_op, {dy, call.output(0)});
+    },
+    Saves::all_outputs());
 
 const OpDef relu_grad_op = paired_record(
     "ReluGrad(gradients: T, features: T) -> (backprops: T); T: real", "The gradient of relu: dy where x > 0, else 0.",
@@ -36,7 +39,10 @@ const OpDef relu_grad_op = paired_record(
 
 const OpDef relu6_op = unary_record(
     "Relu6(features: T) -> (activations: T); T: real", "x bounded by 0 and 6, elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(relu6_grad_op, {dy, call.output(0)}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(relu6_grad_op, {dy, call.output(0)});
+    },
+    Saves::all_outputs());
 
 const OpDef relu6_grad_op = paired_record(
     "Relu6Grad(gradients: T, features: T) -> (backprops: T); T: real",
@@ -45,7 +51,10 @@ const OpDef relu6_grad_op = paired_record(
 
 const OpDef elu_op = unary_record(
     "Elu(features: T) -> (activations: T); T: floating", "x where positive, else e^x - 1. Elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(elu_grad_op, {dy, call.output(0)}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(elu_grad_op, {dy, call.output(0)});
+    },
+    Saves::all_outputs());
 
 const OpDef elu_grad_op = paired_record(
     "EluGrad(gradients: T, outputs: T) -> (backprops: T); T: floating", "The gradient of elu, from its output.",
@@ -54,7 +63,10 @@ const OpDef elu_grad_op = paired_record(
 const OpDef selu_op = unary_record(
     "Selu(features: T) -> (activations: T); T: floating",
     "1.0507 x where positive, else 1.7581 (e^x - 1). Elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(selu_grad_op, {dy, call.output(0)}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(selu_grad_op, {dy, call.output(0)});
+    },
+    Saves::all_outputs());
 
 const OpDef selu_grad_op = paired_record(
     "SeluGrad(gradients: T, outputs: T) -> (backprops: T); T: floating", "The gradient of selu, from its output.",
@@ -96,7 +108,10 @@ const OpDef softplus_grad_op = paired_record(
 
 const OpDef softsign_op = unary_record(
     "Softsign(features: T) -> (activations: T); T: floating", "x / (1 + |x|), elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(softsign_grad_op, {dy, call.input(0)}); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(softsign_grad_op, {dy, call.input(0)});
+    },
+    Saves::all_inputs());
 
 const OpDef softsign_grad_op = paired_record(
     "SoftsignGrad(gradients: T, features: T) -> (backprops: T); T: floating",
@@ -138,10 +153,10 @@ Tensor gelu(Tensor x, const GeluOptions& options) {
 }
 
 OpList activation_ops() {
-  static constexpr const OpDef* list[] = {&relu_op,       &relu_grad_op,       &relu6_op,    &relu6_grad_op,    &elu_op,
-                                          &elu_grad_op,   &selu_op,            &selu_grad_op, &leaky_relu_op,
-                                          &leaky_relu_grad_op, &softplus_op,   &softplus_grad_op, &softsign_op,
-                                          &softsign_grad_op};
+  static constexpr const OpDef* list[] = {&relu_op,       &relu_grad_op,       &relu6_op,    &relu6_grad_op,
+                                          &elu_op,        &elu_grad_op,        &selu_op,     &selu_grad_op,
+                                          &leaky_relu_op, &leaky_relu_grad_op, &softplus_op, &softplus_grad_op,
+                                          &softsign_op,   &softsign_grad_op};
   return list;
 }
 

@@ -35,11 +35,14 @@ std::span<const OpDef* const> builtin_ops() {
         strided_slice_ops(),
         pad_ops(),
         sequence_ops(),
+        math_gamma_ops(),
         scan_ops(),
         reverse_ops(),
         stitch_ops(),
         identity_ops(),
         broadcast_args_ops(),
+        linalg_ops(),
+        nn_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

@@ -35,7 +35,8 @@ const OpDef cast_op{
     .gradient =
         [](const OpCall& call, Tensor dy) {
           const DType from = call.input_dtype(0);
-          const bool flows = (is_floating(from) || is_complex(from)) && (is_floating(dy.dtype()) || is_complex(dy.dtype()));
+          const bool flows =
+              (is_floating(from) || is_complex(from)) && (is_floating(dy.dtype()) || is_complex(dy.dtype()));
           return flows ? Gradient(cast(dy, from)) : Gradient();
         },
     .batching = batching::elementwise,

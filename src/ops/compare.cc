@@ -37,11 +37,12 @@ bool can_broadcast(const Shape& a, const Shape& b) {
   return true;
 }
 
-const OpDef equal_op = equality_record("Equal(x: T, y: T) -> (z: bool); T: number|{bool, string}", "x == y, elementwise.");
+const OpDef equal_op =
+    equality_record("Equal(x: T, y: T) -> (z: bool); T: number|{bool, string}", "x == y, elementwise.");
 const OpDef not_equal_op =
     equality_record("NotEqual(x: T, y: T) -> (z: bool); T: number|{bool, string}", "x != y, elementwise.");
-const OpDef less_op =
-    binary_record("Less(x: T, y: T) -> (z: bool); T: real", "x < y, elementwise.", not_differentiable, Saves::nothing());
+const OpDef less_op = binary_record("Less(x: T, y: T) -> (z: bool); T: real", "x < y, elementwise.", not_differentiable,
+                                    Saves::nothing());
 const OpDef less_equal_op = binary_record("LessEqual(x: T, y: T) -> (z: bool); T: real", "x <= y, elementwise.",
                                           not_differentiable, Saves::nothing());
 const OpDef greater_op = binary_record("Greater(x: T, y: T) -> (z: bool); T: real", "x > y, elementwise.",
@@ -80,8 +81,9 @@ Tensor operator||(const Tensor& x, const Tensor& y) { return apply(logical_or_op
 Tensor operator!(Tensor x) { return apply(logical_not_op, {std::move(x)}); }
 
 OpList compare_ops() {
-  static constexpr const OpDef* list[] = {&equal_op,         &not_equal_op,   &less_op,       &less_equal_op, &greater_op,
-                                          &greater_equal_op, &logical_and_op, &logical_or_op, &logical_not_op};
+  static constexpr const OpDef* list[] = {&equal_op,       &not_equal_op,  &less_op,
+                                          &less_equal_op,  &greater_op,    &greater_equal_op,
+                                          &logical_and_op, &logical_or_op, &logical_not_op};
   return list;
 }
 

@@ -78,7 +78,8 @@ const OpDef minimum_op = binary_record(
     Saves::all_inputs(), /*is_commutative=*/true);
 
 const OpDef squared_difference_op = binary_record(
-    "SquaredDifference(x: T, y: T) -> (z: T); T: floating|complex|{int32, int64}", "conj(x - y) * (x - y), elementwise.",
+    "SquaredDifference(x: T, y: T) -> (z: T); T: floating|complex|{int32, int64}",
+    "conj(x - y) * (x - y), elementwise.",
     [](const OpCall& call, Tensor dz) {
       const Tensor dx = 2 * dz * (call.input(0) - call.input(1));
       Gradients gradients(2);
@@ -142,8 +143,9 @@ Tensor& operator*=(Tensor& x, Operand y) {
 }
 
 OpList math_binary_ops() {
-  static constexpr const OpDef* list[] = {&add_op,     &add_v2_op,  &sub_op,                &mul_op,  &mul_no_nan_op,
-                                          &maximum_op, &minimum_op, &squared_difference_op, &add_n_op};
+  static constexpr const OpDef* list[] = {&add_op,        &add_v2_op,  &sub_op,     &mul_op,
+                                          &mul_no_nan_op, &maximum_op, &minimum_op, &squared_difference_op,
+                                          &add_n_op};
   return list;
 }
 

@@ -62,9 +62,7 @@ const OpDef imag_op = part_record(
 
 const OpDef complex_abs_op = part_record(
     "ComplexAbs(x: T) -> (y: Tout); T: complex; Tout: {float, double}", "Magnitude of complex numbers, elementwise.",
-    [](const OpCall& call, Tensor dy) {
-      return divide_no_nan(lifted(dy) * call.input(0), lifted(call.output(0)));
-    },
+    [](const OpCall& call, Tensor dy) { return divide_no_nan(lifted(dy) * call.input(0), lifted(call.output(0))); },
     Saves{~std::uint64_t{0}, ~std::uint64_t{0}});
 
 const OpDef angle_op = part_record(
@@ -98,8 +96,10 @@ Tensor angle(Tensor x) {
   return where(x < 0, constant_as(constant(std::numbers::pi), x.dtype()), zeros_like(x));
 }
 Tensor complex(Operand real, Operand imag) {
-  if (real.is_number()) real.match(imag);
-  else if (imag.is_number()) imag.match(real);
+  if (real.is_number())
+    real.match(imag);
+  else if (imag.is_number())
+    imag.match(real);
   const ComplexAttributes attributes{complex_type(real.tensor().dtype())};
   return apply(complex_op, {real.input(), imag.input()}, &attributes);
 }

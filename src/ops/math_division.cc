@@ -39,12 +39,11 @@ const OpDef div_no_nan_op = binary_record(
     },
     Saves::all_inputs());
 
-const OpDef floor_div_op = binary_record(
-    "FloorDiv(x: T, y: T) -> (z: T); T: number", "x / y rounded down, elementwise.", kNoGradients, Saves::nothing());
+const OpDef floor_div_op = binary_record("FloorDiv(x: T, y: T) -> (z: T); T: number",
+                                         "x / y rounded down, elementwise.", kNoGradients, Saves::nothing());
 
-const OpDef truncate_div_op = binary_record(
-    "TruncateDiv(x: T, y: T) -> (z: T); T: number", "x / y rounded towards zero, elementwise.", kNoGradients,
-    Saves::nothing());
+const OpDef truncate_div_op = binary_record("TruncateDiv(x: T, y: T) -> (z: T); T: number",
+                                            "x / y rounded towards zero, elementwise.", kNoGradients, Saves::nothing());
 
 const OpDef floor_mod_op = binary_record(
     "FloorMod(x: T, y: T) -> (z: T); T: real", "What x / y rounded down leaves, with the sign of y. Elementwise.",
@@ -57,13 +56,13 @@ const OpDef floor_mod_op = binary_record(
     },
     Saves::all_inputs());
 
-const OpDef truncate_mod_op = binary_record(
-    "TruncateMod(x: T, y: T) -> (z: T); T: floating|{int32, int64}",
-    "What x / y rounded towards zero leaves, with the sign of x. Elementwise.", {}, Saves::nothing());
+const OpDef truncate_mod_op =
+    binary_record("TruncateMod(x: T, y: T) -> (z: T); T: floating|{int32, int64}",
+                  "What x / y rounded towards zero leaves, with the sign of x. Elementwise.", {}, Saves::nothing());
 
-const OpDef mod_op = binary_record(
-    "Mod(x: T, y: T) -> (z: T); T: floating|{int32, int64}",
-    "What x / y rounded towards zero leaves: the old name of TruncateMod.", {}, Saves::nothing());
+const OpDef mod_op =
+    binary_record("Mod(x: T, y: T) -> (z: T); T: floating|{int32, int64}",
+                  "What x / y rounded towards zero leaves: the old name of TruncateMod.", {}, Saves::nothing());
 
 Tensor divide(Operand x, Operand y) { return apply_binary(real_div_op, x, y); }
 Tensor divide_no_nan(Operand x, Operand y) { return apply_binary(div_no_nan_op, x, y); }

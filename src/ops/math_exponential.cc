@@ -25,10 +25,14 @@ const OpDef log1p_op = unary_record(
 
 const OpDef tanh_op = unary_record(
     "Tanh(x: T) -> (y: T); T: floating|complex", "Hyperbolic tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(tanh_grad_op, {conj(call.output(0)), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(tanh_grad_op, {conj(call.output(0)), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef tanh_grad_op = paired_record(
-    "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex", "dy * (1 - y * y): the gradient of tanh, from its output y.",
+    "TanhGrad(y: T, dy: T) -> (z: T); T: floating|complex",
+    "dy * (1 - y * y): the gradient of tanh, from its output y.",
     [](const OpCall& call, Tensor dz) {
       const Tensor y = conj(call.input(0)), dy = conj(call.input(1));
       return Gradients{dz * (-2 * dy) * y, apply(tanh_grad_op, {y, dz})};
@@ -37,7 +41,9 @@ const OpDef tanh_grad_op = paired_record(
 
 const OpDef sigmoid_op = unary_record(
     "Sigmoid(x: T) -> (y: T); T: floating|complex", "1 / (1 + e^-x), elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(sigmoid_grad_op, {conj(call.output(0)), dy}); },
+    [](const OpCall& call, Tensor dy) {
+      return apply(sigmoid_grad_op, {conj(call.output(0)), dy});
+    },
     Saves::all_outputs());
 
 const OpDef sigmoid_grad_op = paired_record(
@@ -67,13 +73,6 @@ const OpDef erfc_op = unary_record(
     "Erfc(x: T) -> (y: T); T: floating", "1 - erf(x) without loss of digits for large x, elementwise.",
     [](const OpCall& call, Tensor dy) { return bell(call, dy, -2 * std::numbers::inv_sqrtpi); }, Saves::all_inputs());
 
-const OpDef lgamma_op = unary_record(
-    "Lgamma(x: T) -> (y: T); T: floating", "Logarithm of the gamma function's magnitude, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * digamma(call.input(0)); }, Saves::all_inputs());
-
-const OpDef digamma_op = unary_record(
-    "Digamma(x: T) -> (y: T); T: floating", "Derivative of lgamma, elementwise.", {}, Saves::all_inputs());
-
 Tensor exp(Tensor x) { return apply(exp_op, {std::move(x)}); }
 Tensor expm1(Tensor x) { return apply(expm1_op, {std::move(x)}); }
 Tensor log(Tensor x) { return apply(log_op, {std::move(x)}); }
@@ -82,12 +81,10 @@ Tensor tanh(Tensor x) { return apply(tanh_op, {std::move(x)}); }
 Tensor sigmoid(Tensor x) { return apply(sigmoid_op, {std::move(x)}); }
 Tensor erf(Tensor x) { return apply(erf_op, {std::move(x)}); }
 Tensor erfc(Tensor x) { return apply(erfc_op, {std::move(x)}); }
-Tensor lgamma(Tensor x) { return apply(lgamma_op, {std::move(x)}); }
-Tensor digamma(Tensor x) { return apply(digamma_op, {std::move(x)}); }
 
 OpList math_exponential_ops() {
-  static constexpr const OpDef* list[] = {&exp_op,     &expm1_op,       &log_op, &log1p_op, &tanh_op,   &tanh_grad_op,
-                                          &sigmoid_op, &sigmoid_grad_op, &erf_op, &erfc_op,  &lgamma_op, &digamma_op};
+  static constexpr const OpDef* list[] = {&exp_op,       &expm1_op,   &log_op,          &log1p_op, &tanh_op,
+                                          &tanh_grad_op, &sigmoid_op, &sigmoid_grad_op, &erf_op,   &erfc_op};
   return list;
 }
 

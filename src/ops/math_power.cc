@@ -11,9 +11,7 @@ namespace capstan {
 namespace {
 
 /// y x^(y-1). Where both are zero the product would be 0 * infinity; x^0 is constant, so it is 0 there.
-Tensor power_by_base(const Tensor& x, const Tensor& y) {
-  return y * pow(x, where(x == 0 && y == 0, 0, y - 1));
-}
+Tensor power_by_base(const Tensor& x, const Tensor& y) { return y * pow(x, where(x == 0 && y == 0, 0, y - 1)); }
 
 /// x^y log(x), or 0 where the logarithm is not a real number: at zero, and below.
 Tensor power_by_exponent(const Tensor& x, const Tensor& power) {

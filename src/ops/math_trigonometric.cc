@@ -30,7 +30,8 @@ const OpDef acos_op = unary_record(
 
 const OpDef atan_op = unary_record(
     "Atan(x: T) -> (y: T); T: floating|complex", "Inverse of the tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 + square(conj(call.input(0)))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 + square(conj(call.input(0)))); },
+    Saves::all_inputs());
 
 const OpDef sinh_op = unary_record(
     "Sinh(x: T) -> (y: T); T: floating|complex", "Hyperbolic sine, elementwise.",
@@ -50,7 +51,8 @@ const OpDef acosh_op = unary_record(
 
 const OpDef atanh_op = unary_record(
     "Atanh(x: T) -> (y: T); T: floating|complex", "Inverse of the hyperbolic tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 - square(conj(call.input(0)))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 - square(conj(call.input(0)))); },
+    Saves::all_inputs());
 
 Tensor sin(Tensor x) { return apply(sin_op, {std::move(x)}); }
 Tensor cos(Tensor x) { return apply(cos_op, {std::move(x)}); }

@@ -36,15 +36,22 @@ Gradients reciprocal_grad_gradient(const OpCall& call, const Tensor& dz) {
 
 const OpDef reciprocal_op = unary_record(
     "Reciprocal(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(reciprocal_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(reciprocal_grad_op, {call.output(0), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef reciprocal_grad_op = paired_record(
-    "ReciprocalGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y * y: the gradient of 1 / x, from its output y.",
+    "ReciprocalGrad(y: T, dy: T) -> (z: T); T: floating|complex",
+    "-dy * y * y: the gradient of 1 / x, from its output y.",
     [](const OpCall& call, Tensor dz) { return reciprocal_grad_gradient(call, dz); }, Saves::all_inputs());
 
 const OpDef inv_op = unary_record(
     "Inv(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise: the old name of Reciprocal.",
-    [](const OpCall& call, Tensor dy) { return apply(reciprocal_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(reciprocal_grad_op, {call.output(0), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef inv_grad_op = paired_record(
     "InvGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y * y: the old name of ReciprocalGrad.",
@@ -52,7 +59,10 @@ const OpDef inv_grad_op = paired_record(
 
 const OpDef sqrt_op = unary_record(
     "Sqrt(x: T) -> (y: T); T: floating|complex", "Square root, elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(sqrt_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(sqrt_grad_op, {call.output(0), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef sqrt_grad_op = paired_record(
     "SqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex", "dy / (2 y): the gradient of the square root y.",
@@ -64,10 +74,14 @@ const OpDef sqrt_grad_op = paired_record(
 
 const OpDef rsqrt_op = unary_record(
     "Rsqrt(x: T) -> (y: T); T: floating|complex", "1 / sqrt(x), elementwise.",
-    [](const OpCall& call, Tensor dy) { return apply(rsqrt_grad_op, {call.output(0), dy}); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) {
+      return apply(rsqrt_grad_op, {call.output(0), dy});
+    },
+    Saves::all_outputs());
 
 const OpDef rsqrt_grad_op = paired_record(
-    "RsqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex", "-dy * y^3 / 2: the gradient of 1 / sqrt(x), from its output y.",
+    "RsqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex",
+    "-dy * y^3 / 2: the gradient of 1 / sqrt(x), from its output y.",
     [](const OpCall& call, Tensor dz) {
       const Tensor y = conj(call.input(0));
       return Gradients{-1.5 * conj(dz) * call.input(1) * square(y), apply(rsqrt_grad_op, {y, dz})};
@@ -86,19 +100,20 @@ const OpDef floor_op = unary_record("Floor(x: T) -> (y: T); T: floating", "The n
                                     kNoGradient, Saves::nothing());
 const OpDef ceil_op = unary_record("Ceil(x: T) -> (y: T); T: floating", "The next whole number above, elementwise.",
                                    kNoGradient, Saves::nothing());
-const OpDef round_op = unary_record("Round(x: T) -> (y: T); T: floating|complex|signed",
-                                    "The nearest whole number, halves to even. Elementwise.", kNoGradient,
-                                    Saves::nothing());
-const OpDef rint_op = unary_record("Rint(x: T) -> (y: T); T: floating",
-                                   "The nearest whole number, halves to even. Elementwise.", kNoGradient,
-                                   Saves::nothing());
+const OpDef round_op =
+    unary_record("Round(x: T) -> (y: T); T: floating|complex|signed",
+                 "The nearest whole number, halves to even. Elementwise.", kNoGradient, Saves::nothing());
+const OpDef rint_op =
+    unary_record("Rint(x: T) -> (y: T); T: floating", "The nearest whole number, halves to even. Elementwise.",
+                 kNoGradient, Saves::nothing());
 const OpDef is_nan_op = unary_record("IsNan(x: T) -> (y: bool); T: floating", "Is it not a number? Elementwise.",
                                      not_differentiable, Saves::nothing());
-const OpDef is_inf_op = unary_record("IsInf(x: T) -> (y: bool); T: floating", "Is it plus or minus infinity? Elementwise.",
-                                     not_differentiable, Saves::nothing());
-const OpDef is_finite_op = unary_record("IsFinite(x: T) -> (y: bool); T: floating",
-                                        "Is it neither infinite nor NaN? Elementwise.", not_differentiable,
-                                        Saves::nothing());
+const OpDef is_inf_op =
+    unary_record("IsInf(x: T) -> (y: bool); T: floating", "Is it plus or minus infinity? Elementwise.",
+                 not_differentiable, Saves::nothing());
+const OpDef is_finite_op =
+    unary_record("IsFinite(x: T) -> (y: bool); T: floating", "Is it neither infinite nor NaN? Elementwise.",
+                 not_differentiable, Saves::nothing());
 
 Tensor negative(Tensor x) { return apply(neg_op, {std::move(x)}); }
 Tensor operator-(Tensor x) { return apply(neg_op, {std::move(x)}); }
@@ -123,9 +138,9 @@ Tensor is_finite(Tensor x) { return apply(is_finite_op, {std::move(x)}); }
 
 OpList math_unary_ops() {
   static constexpr const OpDef* list[] = {
-      &neg_op,  &abs_op,   &sign_op, &square_op, &reciprocal_op, &reciprocal_grad_op, &inv_op,    &inv_grad_op, &sqrt_op,
-      &sqrt_grad_op, &rsqrt_op, &rsqrt_grad_op, &floor_op, &ceil_op, &round_op, &rint_op, &is_nan_op, &is_inf_op,
-      &is_finite_op};
+      &neg_op,      &abs_op,  &sign_op,      &square_op, &reciprocal_op, &reciprocal_grad_op, &inv_op,
+      &inv_grad_op, &sqrt_op, &sqrt_grad_op, &rsqrt_op,  &rsqrt_grad_op, &floor_op,           &ceil_op,
+      &round_op,    &rint_op, &is_nan_op,    &is_inf_op, &is_finite_op};
   return list;
 }
 

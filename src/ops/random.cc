@@ -51,7 +51,9 @@ const OpDef stateless_random_get_alg_op{
 };
 
 const OpDef stateless_random_uniform_v2_op{
-    .signature = "StatelessRandomUniformV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: floating; Tshape: {int32, int64}",
+    .signature =
+        "StatelessRandomUniformV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: "
+        "floating; Tshape: {int32, int64}",
     .summary = "Uniform numbers in [0, 1) from a key and a counter.",
     .shape = stateless_shape,
     .gradient = not_differentiable,
@@ -59,7 +61,9 @@ const OpDef stateless_random_uniform_v2_op{
 };
 
 const OpDef stateless_random_normal_v2_op{
-    .signature = "StatelessRandomNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: floating; Tshape: {int32, int64}",
+    .signature =
+        "StatelessRandomNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: "
+        "floating; Tshape: {int32, int64}",
     .summary = "Standard normal numbers from a key and a counter.",
     .shape = stateless_shape,
     .gradient = not_differentiable,
@@ -67,7 +71,9 @@ const OpDef stateless_random_normal_v2_op{
 };
 
 const OpDef stateless_truncated_normal_v2_op{
-    .signature = "StatelessTruncatedNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: floating; Tshape: {int32, int64}",
+    .signature =
+        "StatelessTruncatedNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); "
+        "dtype: floating; Tshape: {int32, int64}",
     .summary = "Standard normal numbers within two deviations, from a key and a counter.",
     .shape = stateless_shape,
     .gradient = not_differentiable,
@@ -75,14 +81,18 @@ const OpDef stateless_truncated_normal_v2_op{
 };
 
 const OpDef stateless_random_uniform_int_v2_op{
-    .signature = "StatelessRandomUniformIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32, minval: dtype, maxval: dtype) -> (output: dtype); dtype: {int32, int64, uint32, uint64}; Tshape: {int32, int64}",
+    .signature =
+        "StatelessRandomUniformIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32, minval: dtype, maxval: "
+        "dtype) -> (output: dtype); dtype: {int32, int64, uint32, uint64}; Tshape: {int32, int64}",
     .summary = "Whole numbers in [minval, maxval) from a key and a counter.",
     .shape = stateless_int_shape,
     .gradient = not_differentiable,
 };
 
 const OpDef stateless_random_uniform_full_int_v2_op{
-    .signature = "StatelessRandomUniformFullIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); dtype: {int32, int64, uint32, uint64}; Tshape: {int32, int64}",
+    .signature =
+        "StatelessRandomUniformFullIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype); "
+        "dtype: {int32, int64, uint32, uint64}; Tshape: {int32, int64}",
     .summary = "Whole numbers over the whole range of the type, from a key and a counter.",
     .shape = stateless_shape,
     .gradient = not_differentiable,

@@ -24,7 +24,8 @@ Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy) {
 
 Tensor shape_tensor(const Shape& shape, DType dtype) {
   const Tensor smallest = shape_tensor(shape);
-  return smallest.dtype() == DType::int32 && dtype == DType::int64 ? constant(shape.dims(), Shape{shape.rank()}) : smallest;
+  return smallest.dtype() == DType::int32 && dtype == DType::int64 ? constant(shape.dims(), Shape{shape.rank()})
+                                                                   : smallest;
 }
 
 Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype) {
@@ -36,8 +37,10 @@ Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype) {
 }
 
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y) {
-  if (x.is_number()) x.match(y);
-  else if (y.is_number()) y.match(x);
+  if (x.is_number())
+    x.match(y);
+  else if (y.is_number())
+    y.match(x);
   return apply(op, {x.input(), y.input()});
 }
 

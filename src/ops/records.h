@@ -9,7 +9,8 @@
 
 namespace capstan {
 
-/// The record of an elementwise op of one argument. `shape::unchanged` and `batching::elementwise` hold for all of them.
+/// The record of an elementwise op of one argument. `shape::unchanged` and `batching::elementwise` hold for all of
+/// them.
 constexpr OpDef unary_record(std::string_view signature, std::string_view summary, GradientFn gradient, Saves saves);
 /// The record of an elementwise op of two arguments of one shape, such as the gradients that are ops of their own.
 constexpr OpDef paired_record(std::string_view signature, std::string_view summary, GradientFn gradient, Saves saves);
@@ -21,8 +22,8 @@ constexpr OpDef binary_record(std::string_view signature, std::string_view summa
 /// ops.
 Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy);
 
-/// Input `i`'s shape as a tensor, for gradients: a constant where it is known. Throws Unimplemented if it is known only in
-/// part and the record does not save the input.
+/// Input `i`'s shape as a tensor, for gradients: a constant where it is known. Throws Unimplemented if it is known only
+/// in part and the record does not save the input.
 Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype = DType::int32);
 /// A known shape as a vector of int32 or int64; int32 becomes int64 if a size needs it.
 Tensor shape_tensor(const Shape& shape, DType dtype);
@@ -116,10 +117,13 @@ OpList shape_ops();
 OpList strided_slice_ops();
 OpList pad_ops();
 OpList sequence_ops();
+OpList math_gamma_ops();
 OpList scan_ops();
 OpList reverse_ops();
 OpList stitch_ops();
 OpList identity_ops();
 OpList broadcast_args_ops();
+OpList linalg_ops();
+OpList nn_ops();
 
 }  // namespace capstan

@@ -43,15 +43,17 @@ void clip_shape(InferContext& context) {
   for (std::size_t i : {1, 2}) {
     const Shape& bound = context.input_shape(i);
     if (bound.has_rank() && !bound.is_scalar() && bound.num_elements() != 1)
-      output = context.merge(output, bound, i == 1 ? "the shapes of 't' and 'clip_value_min'"
-                                                   : "the shapes of 't' and 'clip_value_max'");
+      output = context.merge(
+          output, bound, i == 1 ? "the shapes of 't' and 'clip_value_min'" : "the shapes of 't' and 'clip_value_max'");
   }
   context.set_output(0, output);
 }
 
 Tensor apply_select(const Tensor& condition, Operand& x, Operand& y) {
-  if (x.is_number()) x.match(y);
-  else if (y.is_number()) y.match(x);
+  if (x.is_number())
+    x.match(y);
+  else if (y.is_number())
+    y.match(x);
   return apply(select_v2_op, {condition, x.input(), y.input()});
 }
 
@@ -92,7 +94,7 @@ const OpDef clip_by_value_op{
     .gradient =
         [](const OpCall& call, Tensor dy) {
           const Tensor zero = zero_like(dy);
-          const Tensor is_below = call.input(0) < call.input(1), is_above = call.input(0) > call.input(2);
+          const Tensor is_below = call.input(0)<call.input(1), is_above = call.input(0)> call.input(2);
           Gradients gradients(3);
           gradients[0] = where(is_below || is_above, zero, dy);
           if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, where(is_below, dy, zero));

@@ -168,7 +168,9 @@ const OpDef destroy_resource_op{
 };
 
 const OpDef resource_gather_op{
-    .signature = "ResourceGather(resource: resource, indices: Tindices) -> (output: dtype); dtype: any; Tindices: {int32, int64}",
+    .signature =
+        "ResourceGather(resource: resource, indices: Tindices) -> (output: dtype); dtype: any; Tindices: {int32, "
+        "int64}",
     .summary = "Rows of the variable.",
     .shape = gather_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, std::move(dy)); },
@@ -178,7 +180,9 @@ const OpDef resource_gather_op{
 };
 
 const OpDef resource_scatter_add_op{
-    .signature = "ResourceScatterAdd(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: number; Tindices: {int32, int64}",
+    .signature =
+        "ResourceScatterAdd(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: number; Tindices: "
+        "{int32, int64}",
     .summary = "Adds to rows of the variable; rows named twice add up.",
     .shape = scatter_shape,
     .gradient = not_differentiable,
@@ -187,7 +191,9 @@ const OpDef resource_scatter_add_op{
 };
 
 const OpDef resource_scatter_sub_op{
-    .signature = "ResourceScatterSub(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: number; Tindices: {int32, int64}",
+    .signature =
+        "ResourceScatterSub(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: number; Tindices: "
+        "{int32, int64}",
     .summary = "Subtracts from rows of the variable; rows named twice add up.",
     .shape = scatter_shape,
     .gradient = not_differentiable,
@@ -196,7 +202,9 @@ const OpDef resource_scatter_sub_op{
 };
 
 const OpDef resource_scatter_update_op{
-    .signature = "ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: any; Tindices: {int32, int64}",
+    .signature =
+        "ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype) -> (); dtype: any; Tindices: "
+        "{int32, int64}",
     .summary = "Replaces rows of the variable; of rows named twice the last one stays.",
     .shape = scatter_shape,
     .gradient = not_differentiable,

@@ -22,14 +22,16 @@ void check_update(const InferContext& context, std::size_t slots, std::size_t gr
   const Resource* variable = resource_of(context.input(0));
   for (std::size_t i = 1; i <= slots; ++i) {
     const Resource* slot = resource_of(context.input(i));
-    if (slot->value_dtype() != variable->value_dtype() || !slot->value_shape().is_compatible_with(variable->value_shape()))
+    if (slot->value_dtype() != variable->value_dtype() ||
+        !slot->value_shape().is_compatible_with(variable->value_shape()))
       context.fail("variable '" + name_of(context, 0) + "' of shape " + variable->value_shape().to_string() +
                    " and its slot '" + name_of(context, i) + "' of shape " + slot->value_shape().to_string() +
                    " must have one shape and type");
   }
   if (context.input_dtype(gradient) != variable->value_dtype())
-    context.fail_type("variable '" + name_of(context, 0) + "' has type " + std::string(dtype_name(variable->value_dtype())) +
-                      ", the gradient " + std::string(dtype_name(context.input_dtype(gradient))));
+    context.fail_type("variable '" + name_of(context, 0) + "' has type " +
+                      std::string(dtype_name(variable->value_dtype())) + ", the gradient " +
+                      std::string(dtype_name(context.input_dtype(gradient))));
 }
 
 void check_dense(const InferContext& context, std::size_t gradient) {
@@ -88,7 +90,8 @@ const OpDef apply_momentum_op{
 };
 
 const OpDef apply_keras_momentum_op{
-    .signature = "ResourceApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, momentum: T) -> (); T: number",
+    .signature =
+        "ResourceApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, momentum: T) -> (); T: number",
     .summary = "accum = momentum * accum - lr * grad; var += accum.",
     .shape = momentum_shape,
     .gradient = not_differentiable,
@@ -97,7 +100,9 @@ const OpDef apply_keras_momentum_op{
 };
 
 const OpDef sparse_apply_keras_momentum_op{
-    .signature = "ResourceSparseApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T) -> (); T: number; Tindices: {int32, int64}",
+    .signature =
+        "ResourceSparseApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: "
+        "T) -> (); T: number; Tindices: {int32, int64}",
     .summary = "accum = momentum * accum - lr * grad; var += accum, for some rows.",
     .shape = sparse_momentum_shape,
     .gradient = not_differentiable,
@@ -106,8 +111,12 @@ const OpDef sparse_apply_keras_momentum_op{
 };
 
 const OpDef apply_adam_op{
-    .signature = "ResourceApplyAdam(var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T) -> (); T: number",
-    .summary = "Adam: m and v follow grad and its square; var -= lr * sqrt(1 - beta2_power) / (1 - beta1_power) * m / (sqrt(v) + epsilon).",
+    .signature =
+        "ResourceApplyAdam(var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, "
+        "beta2: T, epsilon: T, grad: T) -> (); T: number",
+    .summary =
+        "Adam: m and v follow grad and its square; var -= lr * sqrt(1 - beta2_power) / (1 - beta1_power) * m / "
+        "(sqrt(v) + epsilon).",
     .shape = adam_shape,
     .gradient = not_differentiable,
     .attributes = attributes<NesterovAttributes>,

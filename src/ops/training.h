@@ -23,7 +23,7 @@ struct NesterovAttributes {
   }
 };
 
-extern const OpDef apply_gradient_descent_op, apply_momentum_op, apply_keras_momentum_op, sparse_apply_keras_momentum_op,
-    apply_adam_op;
+extern const OpDef apply_gradient_descent_op, apply_momentum_op, apply_keras_momentum_op,
+    sparse_apply_keras_momentum_op, apply_adam_op;
 
 }  // namespace capstan

@@ -16,8 +16,10 @@ Tensor copy_of(const Tensor& source) {
   if (source.dtype() == DType::string)
     std::copy_n(static_cast<const std::string*>(source.raw_data()), source.size(), mutable_values<std::string>(copy));
   else if (is_plain(source.dtype()))
-    std::memcpy(mutable_data(copy), source.raw_data(), static_cast<std::size_t>(source.size()) * dtype_size(source.dtype()));
-  else return share_elements(source, source.shape());  // handles and variants are never written in place
+    std::memcpy(mutable_data(copy), source.raw_data(),
+                static_cast<std::size_t>(source.size()) * dtype_size(source.dtype()));
+  else
+    return share_elements(source, source.shape());  // handles and variants are never written in place
   return copy;
 }
 

@@ -30,10 +30,13 @@ void OptimizerBody::apply(std::vector<Gradient> gradients, std::vector<Variable>
   std::string without;
   bool any = variables.empty();
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (gradients[i].has_value()) any = true;
-    else without += (without.empty() ? "" : ", ") + variables[i].name();
+    if (gradients[i].has_value())
+      any = true;
+    else
+      without += (without.empty() ? "" : ", ") + variables[i].name();
   }
-  if (!any) throw InvalidArgument(name_ + ".apply: no variable has a gradient (" + without + "): " + gradients[0].reason());
+  if (!any)
+    throw InvalidArgument(name_ + ".apply: no variable has a gradient (" + without + "): " + gradients[0].reason());
   if (!without.empty()) warn(name_ + ".apply: variables without a gradient are left alone: " + without);
 
   const PauseObservers silent;  // an update is no part of anybody's derivative
@@ -45,8 +48,10 @@ void OptimizerBody::apply(std::vector<Gradient> gradients, std::vector<Variable>
 }
 
 void OptimizerBody::update(const Variable& variable, const Gradient& gradient) {
-  if (gradient.is_slices()) update_sparse(variable, sum_repeated_rows(gradient.slices()));
-  else update_dense(variable, gradient.tensor());
+  if (gradient.is_slices())
+    update_sparse(variable, sum_repeated_rows(gradient.slices()));
+  else
+    update_dense(variable, gradient.tensor());
 }
 
 void OptimizerBody::update_sparse(const Variable& variable, const IndexedSlices& gradient) {
@@ -133,7 +138,9 @@ void Optimizer::apply_all(std::vector<Gradient> gradients, std::vector<Variable>
 }
 Variable Optimizer::iterations() const { return body_->iterations(); }
 Variable Optimizer::learning_rate() const { return body_->learning_rate(); }
-Variable Optimizer::slot(const Variable& variable, const std::string& name) const { return body_->slot(variable, name); }
+Variable Optimizer::slot(const Variable& variable, const std::string& name) const {
+  return body_->slot(variable, name);
+}
 std::shared_ptr<const TrackableObject> Optimizer::trackable() const { return body_; }
 
 }  // namespace capstan::optim

@@ -16,7 +16,8 @@ float value(const Variable& v) { return v.value().item<float>(); }
 
 /// w after each step for a constant gradient.
 template <class Optimizer>
-void expect_path(const Optimizer& optimizer, std::initializer_list<double> path, std::initializer_list<float> gradients) {
+void expect_path(const Optimizer& optimizer, std::initializer_list<double> path,
+                 std::initializer_list<float> gradients) {
   Variable w(1.f);
   auto g = gradients.begin();
   for (double expected : path) {
@@ -28,8 +29,8 @@ void expect_path(const Optimizer& optimizer, std::initializer_list<double> path,
 
 void v1_momentum(const Variable& w, const Variable& accum, float rate, float momentum, bool nesterov) {
   const NesterovAttributes attributes{.use_locking = false, .use_nesterov = nesterov};
-  capstan::apply_all(apply_momentum_op, {w.handle(), accum.handle(), constant(rate), constant(0.5f), constant(momentum)},
-                     &attributes);
+  capstan::apply_all(apply_momentum_op,
+                     {w.handle(), accum.handle(), constant(rate), constant(0.5f), constant(momentum)}, &attributes);
 }
 
 TEST(Momentum, V229_AccumulatesGradients) {

@@ -28,9 +28,10 @@ class SGDBody final : public OptimizerBody {
       return;
     }
     const NesterovAttributes attributes{.use_locking = false, .use_nesterov = nesterov_};
-    capstan::apply_all(apply_keras_momentum_op,
-              {variable.handle(), slot_of(variable, "momentum").handle(), rate, gradient, in_type(variable, momentum_)},
-              &attributes);
+    capstan::apply_all(
+        apply_keras_momentum_op,
+        {variable.handle(), slot_of(variable, "momentum").handle(), rate, gradient, in_type(variable, momentum_)},
+        &attributes);
   }
 
   void update_sparse(const Variable& variable, const IndexedSlices& gradient) override {
@@ -41,9 +42,9 @@ class SGDBody final : public OptimizerBody {
     }
     const NesterovAttributes attributes{.use_locking = false, .use_nesterov = nesterov_};
     capstan::apply_all(sparse_apply_keras_momentum_op,
-              {variable.handle(), slot_of(variable, "momentum").handle(), rate, gradient.values, gradient.indices,
-               in_type(variable, momentum_)},
-              &attributes);
+                       {variable.handle(), slot_of(variable, "momentum").handle(), rate, gradient.values,
+                        gradient.indices, in_type(variable, momentum_)},
+                       &attributes);
   }
 
   const double momentum_;

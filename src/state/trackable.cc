@@ -22,7 +22,8 @@ std::vector<Variable> variables_of(const Trackable& root) {
   for (std::deque<Trackable> queue{root}; !queue.empty(); queue.pop_front()) {
     const Trackable at = queue.front();
     if (!seen.insert(at.identity()).second) continue;
-    if (at.variable()) variables.push_back(*at.variable());
+    if (at.variable())
+      variables.push_back(*at.variable());
     else
       for (const NamedChild& child : at.object()->children()) queue.push_back(child.child);
   }

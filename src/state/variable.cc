@@ -49,8 +49,8 @@ Variable Variable::from_handle(const Tensor& handle) {
     throw TypeError("Variable::from_handle: needs a tensor of type resource");
   Variable variable;
   variable.handle_ = handle;
-  variable.info_ = std::make_shared<const Info>(
-      Info{variable_of(handle, "Variable::from_handle").is_trainable(), {}, {}});
+  variable.info_ =
+      std::make_shared<const Info>(Info{variable_of(handle, "Variable::from_handle").is_trainable(), {}, {}});
   return variable;
 }
 
@@ -137,7 +137,8 @@ Variable Variable::clone() const {
 }
 
 std::string Variable::to_string() const {
-  std::string text = "<Variable '" + name() + "' shape=" + shape().to_string() + " dtype=" + std::string(dtype_name(dtype())) + ", value=";
+  std::string text = "<Variable '" + name() + "' shape=" + shape().to_string() +
+                     " dtype=" + std::string(dtype_name(dtype())) + ", value=";
   try {
     const PauseObservers silent;
     return text + value().to_string() + ">";

@@ -158,7 +158,8 @@ TEST(Variable, V047_WrongTypeNamesBoth) {
   Variable v(1);
   expect_error<InvalidArgument>([&] { v.assign(constant(1.f)); }, {"wrong dtype", "int32", "float"});
   const VariableAttributes attributes{DType::float32};
-  expect_error<InvalidArgument>([&] { apply(read_variable_op, {v.handle()}, &attributes); }, {"wrong dtype", "int32", "float32"});
+  expect_error<InvalidArgument>([&] { apply(read_variable_op, {v.handle()}, &attributes); },
+                                {"wrong dtype", "int32", "float32"});
 }
 
 TEST(Variable, V049_NumbersConvertTensorsDoNot) {
@@ -281,8 +282,11 @@ TEST(Variable, V065_RepeatedRowsAddUp) {
 TEST(Variable, V067_IndexOutsideChangesNothing) {
   Variable v(constant({1.f, 2.f}));
   for (int bad : {2, -1})
-    expect_error<InvalidArgument>([&] { v.scatter_add({constant({9.f, 9.f}), constant({0, bad}), {}}); },
-                                  {"indices[1]", "[0, 2)"});
+    expect_error<InvalidArgument>(
+        [&] {
+          v.scatter_add({constant({9.f, 9.f}), constant({0, bad}), {}});
+        },
+        {"indices[1]", "[0, 2)"});
   EXPECT_EQ(floats(v.value()), (Floats{1, 2}));
 }
 

@@ -29,13 +29,17 @@ To convert(From value) {
   } else if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>) {
     refuse(dtype_of<From>(), dtype_of<To>(), "bool and numbers do not mix");
   } else if constexpr (kIsComplex<From>) {
-    if constexpr (kIsComplex<To>) return To(value);
-    else refuse(dtype_of<From>(), dtype_of<To>(), "the imaginary part would be lost");
+    if constexpr (kIsComplex<To>)
+      return To(value);
+    else
+      refuse(dtype_of<From>(), dtype_of<To>(), "the imaginary part would be lost");
   } else if constexpr (kIsComplex<To>) {
     return To(static_cast<typename To::value_type>(value));
   } else if constexpr (kIsFloating<To>) {
-    if constexpr (std::is_same_v<To, double>) return static_cast<double>(value);
-    else return To(static_cast<float>(value));
+    if constexpr (std::is_same_v<To, double>)
+      return static_cast<double>(value);
+    else
+      return To(static_cast<float>(value));
   } else if constexpr (kIsFloating<From>) {
     refuse(dtype_of<From>(), dtype_of<To>(), "use cast to round");
   } else {

@@ -11,8 +11,9 @@ namespace capstan {
 namespace {
 
 constexpr std::array<std::string_view, kDTypeCount> kNames = {
-    "invalid", "float32", "float64", "int32", "uint8",    "int16", "int8",       "string",  "complex64", "int64",   "bool",   "",
-    "",        "",        "bfloat16", "",     "",         "uint16", "complex128", "float16", "resource",  "variant", "uint32", "uint64"};
+    "invalid",   "float32", "float64",    "int32",   "uint8",    "int16",   "int8",     "string",
+    "complex64", "int64",   "bool",       "",        "",         "",        "bfloat16", "",
+    "",          "uint16",  "complex128", "float16", "resource", "variant", "uint32",   "uint64"};
 
 static_assert(dtype_size(DType::resource) == sizeof(ResourceHandle) && dtype_size(DType::variant) == sizeof(Variant));
 
@@ -25,7 +26,8 @@ DType dtype_from_name(std::string_view name) {
   if (name == "float") return DType::float32;
   if (name == "double") return DType::float64;
   for (int i = 1; i < kDTypeCount; ++i)
-    if (!kNames[static_cast<std::size_t>(i)].empty() && kNames[static_cast<std::size_t>(i)] == name) return static_cast<DType>(i);
+    if (!kNames[static_cast<std::size_t>(i)].empty() && kNames[static_cast<std::size_t>(i)] == name)
+      return static_cast<DType>(i);
   throw NotFound("dtype_from_name: there is no element type called '" + std::string(name) + "'");
 }
 

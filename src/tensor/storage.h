@@ -35,7 +35,7 @@ Resource* resource_of(const Tensor& handle);
 std::uint64_t identity_of(const Tensor& tensor);
 
 /// Called when a tensor object dies that a tape has recorded. Set once, by the tape.
-extern void (*on_recorded_tensor_death)(detail::TensorRep*);
+extern std::atomic<void (*)(detail::TensorRep*)> on_recorded_tensor_death;
 
 /// Tensor objects made minus tensor objects destroyed on this thread: tests of lifetimes compare it before and after.
 std::int64_t live_tensor_count();

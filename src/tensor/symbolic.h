@@ -1,5 +1,5 @@
-// Symbolic tensors: a type and a shape that may be partly known, but no value. While a function is traced they stand for
-// the outputs of its nodes.
+// Symbolic tensors: a type and a shape that may be partly known, but no value. While a function is traced they stand
+// for the outputs of its nodes.
 #pragma once
 
 #include "capstan/tensor/tensor.h"

@@ -13,7 +13,7 @@
 
 namespace capstan {
 
-void (*on_recorded_tensor_death)(detail::TensorRep*) = nullptr;
+std::atomic<void (*)(detail::TensorRep*)> on_recorded_tensor_death = nullptr;
 
 namespace detail {
 namespace {
@@ -41,9 +41,7 @@ void destroy_elements(DType dtype, void* data, std::size_t count) noexcept {
   if (dtype == DType::variant) std::destroy_n(static_cast<Variant*>(data), count);
 }
 
-void release_plain(Buffer* buffer) noexcept {
-  memory::deallocate(buffer, buffer->bytes + memory::kAlignment);
-}
+void release_plain(Buffer* buffer) noexcept { memory::deallocate(buffer, buffer->bytes + memory::kAlignment); }
 
 template <DType kType>
 void release_objects(Buffer* buffer) noexcept {
@@ -90,9 +88,8 @@ inline std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count)
 }  // namespace
 
 void destroy(TensorRep* rep) noexcept {
-  if ((rep->producer.tape || rep->is_known_by_identity.load(std::memory_order_relaxed)) && on_recorded_tensor_death)
-      [[unlikely]]
-    on_recorded_tensor_death(rep);
+  if (rep->producer.tape || rep->is_known_by_identity.load(std::memory_order_relaxed)) [[unlikely]]
+    if (const auto tell = on_recorded_tensor_death.load(std::memory_order_acquire)) tell(rep);
   if (rep->buffer) {
     if (rep->buffer->refs.drop()) rep->buffer->release(rep->buffer);
   } else if (!is_plain(rep->dtype) && rep->data) {
@@ -138,7 +135,8 @@ Tensor new_tensor(DType dtype, const Shape& shape) {
     rep->buffer = detail::new_buffer(dtype, bytes);
     rep->data = rep->buffer->data;
   }
-  if (!is_plain(dtype)) [[unlikely]] detail::construct_elements(dtype, rep->data, static_cast<std::size_t>(count));
+  if (!is_plain(dtype)) [[unlikely]]
+    detail::construct_elements(dtype, rep->data, static_cast<std::size_t>(count));
   return tensor;
 }
 
@@ -148,20 +146,24 @@ Tensor new_symbolic_tensor(DType dtype, const Shape& shape) {
   return tensor;
 }
 
-Tensor share_elements(const Tensor& source, const Shape& shape) { return share_elements(source, shape, source.dtype()); }
+Tensor share_elements(const Tensor& source, const Shape& shape) {
+  return share_elements(source, shape, source.dtype());
+}
 
 Tensor share_elements(const Tensor& source, const Shape& shape, DType dtype) {
   detail::TensorRep* from = source.rep_or_null();
   if (!from->buffer) {  // a few bytes: copied
     Tensor copy = new_tensor(dtype, shape);
     if (dtype == DType::string)
-      std::copy_n(static_cast<const std::string*>(from->data), from->size, static_cast<std::string*>(mutable_data(copy)));
+      std::copy_n(static_cast<const std::string*>(from->data), from->size,
+                  static_cast<std::string*>(mutable_data(copy)));
     else if (dtype == DType::resource)
       std::copy_n(static_cast<const ResourceHandle*>(from->data), from->size,
                   static_cast<ResourceHandle*>(mutable_data(copy)));
     else if (dtype == DType::variant)
       std::copy_n(static_cast<const Variant*>(from->data), from->size, static_cast<Variant*>(mutable_data(copy)));
-    else std::memcpy(copy.rep_or_null()->inline_data, from->inline_data, detail::TensorRep::kInlineBytes);
+    else
+      std::memcpy(copy.rep_or_null()->inline_data, from->inline_data, detail::TensorRep::kInlineBytes);
     return copy;
   }
   Tensor view = Tensor::adopt(detail::new_rep(dtype, shape, shape.num_elements()));

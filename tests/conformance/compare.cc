@@ -18,7 +18,8 @@ template <class T>
 bool elements_near(T expected, T got, double rtol, double atol) {
   if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
     const double scale = rtol * std::abs(std::complex<double>(expected));
-    return near(expected.real(), got.real(), rtol, atol + scale) && near(expected.imag(), got.imag(), rtol, atol + scale);
+    return near(expected.real(), got.real(), rtol, atol + scale) &&
+           near(expected.imag(), got.imag(), rtol, atol + scale);
   } else if constexpr (std::is_integral_v<T>) {
     return expected == got;
   } else {
@@ -35,13 +36,18 @@ bool elements_near(T expected, T got, double rtol, double atol) {
 
 double tolerance_of(DType dtype) {
   switch (dtype) {
-    case DType::float16: return 2e-3;
-    case DType::bfloat16: return 1.6e-2;
+    case DType::float16:
+      return 2e-3;
+    case DType::bfloat16:
+      return 1.6e-2;
     case DType::float32:
-    case DType::complex64: return 2e-6;
+    case DType::complex64:
+      return 2e-6;
     case DType::float64:
-    case DType::complex128: return 1e-12;
-    default: return 0;
+    case DType::complex128:
+      return 1e-12;
+    default:
+      return 0;
   }
 }
 
@@ -52,7 +58,8 @@ double tolerance_of(DType dtype) {
     return ::testing::AssertionFailure() << "expected shape " << expected.shape() << ", got " << got.shape();
   if (expected.dtype() == DType::string) {
     for (std::int64_t i = 0; i < expected.size(); ++i)
-      if (expected.values<std::string>()[static_cast<std::size_t>(i)] != got.values<std::string>()[static_cast<std::size_t>(i)])
+      if (expected.values<std::string>()[static_cast<std::size_t>(i)] !=
+          got.values<std::string>()[static_cast<std::size_t>(i)])
         return differ(expected, got, i);
     return ::testing::AssertionSuccess();
   }

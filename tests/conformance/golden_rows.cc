@@ -63,16 +63,26 @@ class Reader {
   }
   AttributeValue attribute() {
     switch (number<std::uint8_t>()) {
-      case 1: return number<std::int64_t>();
-      case 2: return number<float>();
-      case 3: return number<std::uint8_t>() != 0;
-      case 4: return text();
-      case 5: return static_cast<DType>(number<std::uint8_t>());
-      case 6: return partial_shape();
-      case 7: return tensor();
-      case 8: return numbers<std::int64_t>();
-      case 9: return numbers<float>();
-      default: throw std::runtime_error("golden row: unknown attribute kind");
+      case 1:
+        return number<std::int64_t>();
+      case 2:
+        return number<float>();
+      case 3:
+        return number<std::uint8_t>() != 0;
+      case 4:
+        return text();
+      case 5:
+        return static_cast<DType>(number<std::uint8_t>());
+      case 6:
+        return partial_shape();
+      case 7:
+        return tensor();
+      case 8:
+        return numbers<std::int64_t>();
+      case 9:
+        return numbers<float>();
+      default:
+        throw std::runtime_error("golden row: unknown attribute kind");
     }
   }
 

@@ -1,4 +1,5 @@
-// The sample rows of operations that real TensorFlow ran: tests/golden/ops/FAMILY.gold, written by tools/golden/rows.py.
+// The sample rows of operations that real TensorFlow ran: tests/golden/ops/FAMILY.gold, written by
+// tools/golden/rows.py.
 #pragma once
 
 #include <optional>

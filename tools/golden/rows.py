@@ -142,10 +142,11 @@ class Family:
         raise KeyError(f"{op} has no attribute {attribute}")
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def row(self, op, inputs, gradient=True, name="", rtol=0.0, atol=0.0, finite=None, infer=True, second=True,
+    def row(self, op, inputs, gradient=True, name="", rtol=0.0, atol=0.0, finite=None, infer=True, second=True, ignore=(),
             **attributes):
         """One sample. `inputs` in the order of the definition; a list of tensors for a list argument. `gradient=False`
-        leaves gradients out, `second=False` those of second order; `finite` says whether finite differences must confirm them (default: in float64);
+        leaves gradients out, `second=False` those of second order; `ignore` names outputs
+        that TensorFlow leaves uninitialized; `finite` says whether finite differences must confirm them (default: in float64);
         rtol/atol override the tolerance of the element type; attributes by name."""
         try:
             outputs = run(op, inputs, attributes)
@@ -157,7 +158,7 @@ class Family:
         b = self.begin(op, inputs, attributes, name)
         b.pack("B", 0)
         b.pack("ff", rtol, atol)
-        b.tensors(outputs)
+        b.tensors([None if i in ignore else output for i, output in enumerate(outputs)])
         flat = flatten(inputs)
         dtypes = {t.dtype for t in flat}
         if finite is None:

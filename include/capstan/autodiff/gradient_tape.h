@@ -73,15 +73,17 @@ class GradientTape {
     watch_tensor(identity_tensor(source));
   }
   template <DifferentiableRange Range>
-    requires(!Differentiable<Range>)
-  void watch(const Range& sources) {
+  requires(!Differentiable<Range>) void watch(const Range& sources) {
     for (const auto& source : sources) watch(source);
+  }
+  void watch(std::initializer_list<Tensor> sources) {
+    for (const Tensor& source : sources) watch_tensor(source);
   }
 
   /// Ends recording; what was recorded stays. Nothing happens if it has ended.
   void stop();
-  /// Goes on recording after `stop`. Throws InvalidArgument if it is still recording, FailedPrecondition if the tape has
-  /// given its gradient.
+  /// Goes on recording after `stop`. Throws InvalidArgument if it is still recording, FailedPrecondition if the tape
+  /// has given its gradient.
   void resume();
   bool is_recording() const;
   /// Forgets all that was recorded and watched, and goes on recording.
@@ -107,15 +109,15 @@ class GradientTape {
     return std::move(gradients_of(tensors_of(target), {identity_tensor(source)}, options)[0]);
   }
   template <class Target, DifferentiableRange Sources>
-    requires(!Differentiable<Sources>)
-  std::vector<Gradient> gradient(const Target& target, const Sources& sources, const GradientOptions& options = {}) {
+  requires(!Differentiable<Sources>) std::vector<Gradient> gradient(const Target& target, const Sources& sources,
+                                                                    const GradientOptions& options = {}) {
     return gradients_of(tensors_of(target), tensors_of(sources), options);
   }
   template <class Target, Differentiable First, Differentiable Second, Differentiable... More>
   std::array<Gradient, 2 + sizeof...(More)> gradient(const Target& target, const First& first, const Second& second,
                                                      const More&... more) {
-    auto all = gradients_of(tensors_of(target), {identity_tensor(first), identity_tensor(second), identity_tensor(more)...},
-                            {});
+    auto all = gradients_of(tensors_of(target),
+                            {identity_tensor(first), identity_tensor(second), identity_tensor(more)...}, {});
     std::array<Gradient, 2 + sizeof...(More)> result;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::move(all[i]);
     return result;
@@ -136,8 +138,10 @@ class GradientTape {
  private:
   template <Differentiable T>
   static Tensor identity_tensor(const T& object) {
-    if constexpr (HasHandle<T>) return object.handle();
-    else return static_cast<Tensor>(object);
+    if constexpr (HasHandle<T>)
+      return object.handle();
+    else
+      return static_cast<Tensor>(object);
   }
   template <class T>
   static std::vector<Tensor> tensors_of(const T& object) {

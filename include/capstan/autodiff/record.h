@@ -17,8 +17,8 @@ namespace capstan {
 using BackwardFunction = std::function<std::vector<Gradient>(std::span<const Gradient> output_gradients)>;
 
 /// Notes on every recording tape that follows one of `inputs` that `outputs` came from them. The tapes keep what the
-/// function captures; a function that holds its own outputs keeps them alive until the tape ends. An output that another
-/// operation made before counts as made by this one from now on.
+/// function captures; a function that holds its own outputs keeps them alive until the tape ends. An output that
+/// another operation made before counts as made by this one from now on.
 void record_operation(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                       const BackwardFunction& backward);
 

@@ -5,8 +5,8 @@
 //   checkpoint.restore(path);
 //
 // Variables are known by the names on the way to them ("model/layer-1/kernel"), not by names of their own. Optimizer
-// slots are saved beside their variables and made anew when a restored file has them. TensorFlow reads these files, with
-// tf.train.load_checkpoint and by object with tf.train.Checkpoint.
+// slots are saved beside their variables and made anew when a restored file has them. TensorFlow reads these files,
+// with tf.train.load_checkpoint and by object with tf.train.Checkpoint.
 #pragma once
 
 #include <initializer_list>
@@ -20,8 +20,8 @@ namespace capstan {
 
 /// What `Checkpoint::restore` did not use.
 struct RestoreReport {
-  std::vector<std::string> unused_keys;         // in the file, but no object asked for them
-  std::vector<std::string> missing_variables;   // objects whose value is not in the file; they are as they were
+  std::vector<std::string> unused_keys;        // in the file, but no object asked for them
+  std::vector<std::string> missing_variables;  // objects whose value is not in the file; they are as they were
   /// Throws NotFound, naming them, if there are any.
   const RestoreReport& assert_existing_objects_matched() const;
   const RestoreReport& assert_consumed() const;
@@ -38,8 +38,8 @@ class Checkpoint {
   /// Writes exactly `prefix`, without counting or listing.
   void write(const std::string& prefix) const;
   /// Gives the objects their saved values. All values are read and checked first: after an error nothing has changed.
-  /// Throws NotFound if there is no such checkpoint, InvalidArgument (with key and both shapes) if a value does not fit,
-  /// DataLoss or OutOfRange if a file is damaged. Variables have to exist: build layers first.
+  /// Throws NotFound if there is no such checkpoint, InvalidArgument (with key and both shapes) if a value does not
+  /// fit, DataLoss or OutOfRange if a file is damaged. Variables have to exist: build layers first.
   RestoreReport restore(const std::string& prefix) const;
 
   Variable save_counter() const { return save_counter_; }

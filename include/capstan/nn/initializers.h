@@ -1,5 +1,5 @@
-// How variables begin. With a seed pair an initializer is a pure function, equal to TensorFlow's stateless draws; without
-// one it draws from the process' generator.
+// How variables begin. With a seed pair an initializer is a pure function, equal to TensorFlow's stateless draws;
+// without one it draws from the process' generator.
 #pragma once
 
 #include <functional>
@@ -35,12 +35,16 @@ struct RandomUniformOptions {
 };
 Initializer random_uniform_initializer(const RandomUniformOptions& options = {});
 
-/// Draws whose variance is `scale` over the number of inputs, of outputs, or their mean. For a kernel [..., in, out] the
-/// leading dimensions count as a receptive field.
+/// Draws whose variance is `scale` over the number of inputs, of outputs, or their mean. For a kernel [..., in, out]
+/// the leading dimensions count as a receptive field.
 struct VarianceScalingOptions {
   double scale = 1;
   enum class Mode { fan_in, fan_out, fan_avg } mode = Mode::fan_in;
-  enum class Distribution { truncated_normal, untruncated_normal, uniform } distribution = Distribution::truncated_normal;
+  enum class Distribution {
+    truncated_normal,
+    untruncated_normal,
+    uniform
+  } distribution = Distribution::truncated_normal;
   std::optional<SeedPair> seed = {};
 };
 Initializer variance_scaling(const VarianceScalingOptions& options = {});

@@ -1,5 +1,5 @@
-// Layers. A layer is a handle to an object with variables, cheap to copy; its variables are made at the first call, when
-// the input's shape is known (`build` makes them earlier).
+// Layers. A layer is a handle to an object with variables, cheap to copy; its variables are made at the first call,
+// when the input's shape is known (`build` makes them earlier).
 //
 //   nn::Sequential model{nn::Flatten(), nn::Dense(128, relu), nn::Dense(10)};
 //   Tensor logits = model(images);
@@ -65,8 +65,9 @@ class Activation {
   Activation() = default;
   Activation(Tensor (*function)(Tensor)) : function_(function) {}
   template <class Function>
-    requires(std::is_invocable_r_v<Tensor, Function, Tensor> && !std::is_pointer_v<std::decay_t<Function>>)
-  Activation(Function function) : function_(std::move(function)) {}
+  requires(std::is_invocable_r_v<Tensor, Function, Tensor> && !std::is_pointer_v<std::decay_t<Function>>)
+      Activation(Function function)
+      : function_(std::move(function)) {}
   Tensor operator()(Tensor x) const { return function_ ? function_(std::move(x)) : x; }
 
  private:

@@ -1,5 +1,5 @@
-// Losses, one number per example unless said otherwise; take `reduce_mean` of them to train. Cross entropies from logits
-// stand in ops/nn.h (`softmax_cross_entropy`, `sparse_softmax_cross_entropy`).
+// Losses, one number per example unless said otherwise; take `reduce_mean` of them to train. Cross entropies from
+// logits stand in ops/nn.h (`softmax_cross_entropy`, `sparse_softmax_cross_entropy`).
 #pragma once
 
 #include "capstan/tensor/tensor.h"

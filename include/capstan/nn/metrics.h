@@ -7,8 +7,8 @@
 
 namespace capstan::nn {
 
-/// How many of the rows of `logits` [n, classes] have their largest value at the label's place; labels [n] of an integer
-/// type.
+/// How many of the rows of `logits` [n, classes] have their largest value at the label's place; labels [n] of an
+/// integer type.
 std::int64_t count_correct(const Tensor& labels, const Tensor& logits);
 
 /// The share of examples that the model classifies right. `data` is a dataset of single (input, label) examples: it is

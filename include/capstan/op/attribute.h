@@ -28,10 +28,9 @@
 namespace capstan {
 
 /// The value of one attribute: what TensorFlow's files can hold (functions follow with the function folder).
-using AttributeValue =
-    std::variant<std::monostate, std::int64_t, float, bool, std::string, DType, Shape, Tensor,
-                 std::vector<std::int64_t>, std::vector<float>, std::vector<bool>, std::vector<std::string>,
-                 std::vector<DType>, std::vector<Shape>>;
+using AttributeValue = std::variant<std::monostate, std::int64_t, float, bool, std::string, DType, Shape, Tensor,
+                                    std::vector<std::int64_t>, std::vector<float>, std::vector<bool>,
+                                    std::vector<std::string>, std::vector<DType>, std::vector<Shape>>;
 using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
 
 /// "3", "true", "\"SAME\"", "float32", "[1,2]".
@@ -78,7 +77,8 @@ class SchemaBuilder {
   template <class T>
   void operator()(std::string_view name, T Attributes::*member) {
     static const Attributes sample{};
-    const auto offset = reinterpret_cast<const std::byte*>(&(sample.*member)) - reinterpret_cast<const std::byte*>(&sample);
+    const auto offset =
+        reinterpret_cast<const std::byte*>(&(sample.*member)) - reinterpret_cast<const std::byte*>(&sample);
     schema.fields.push_back({name, offset, AttributeValue(T{}).index(),
                              [](const void* attributes, std::ptrdiff_t at) -> AttributeValue {
                                return *reinterpret_cast<const T*>(static_cast<const std::byte*>(attributes) + at);

@@ -1,5 +1,6 @@
 // Shape functions: from the inputs' types, shapes (which may be partly known) and, where they are known, values, to the
-// outputs' shapes. All errors about shapes, types and attributes are made here, so that eager and traced code fail alike.
+// outputs' shapes. All errors about shapes, types and attributes are made here, so that eager and traced code fail
+// alike.
 #pragma once
 
 #include <span>

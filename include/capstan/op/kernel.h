@@ -16,7 +16,11 @@ class KernelContext {
  public:
   KernelContext(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                 std::span<const TensorSpec> specs, std::span<Tensor> outputs, bool may_take_over = false)
-      : op_(op), attributes_(attributes), inputs_(inputs), specs_(specs), outputs_(outputs),
+      : op_(op),
+        attributes_(attributes),
+        inputs_(inputs),
+        specs_(specs),
+        outputs_(outputs),
         may_take_over_(may_take_over) {}
 
   std::size_t input_count() const noexcept { return inputs_.size(); }

@@ -33,15 +33,15 @@ struct OpRuntime;
 
 /// The gradient of an op: from the gradients of its outputs to those of its inputs, written with public ops only, so
 /// that it can be traced, saved and differentiated again. Made from a lambda without captures that takes the call and
-/// either one tensor (ops with one output) or a span of gradients, and returns one gradient (that of the first input) or
-/// `Gradients`, one per input.
+/// either one tensor (ops with one output) or a span of gradients, and returns one gradient (that of the first input)
+/// or `Gradients`, one per input.
 class GradientFn {
  public:
   using Call = void (*)(const OpCall&, std::span<const Gradient> output_gradients, std::span<Gradient> input_gradients);
 
   constexpr GradientFn() = default;
   template <class Function>
-    requires std::is_empty_v<Function>
+  requires std::is_empty_v<Function>
   constexpr GradientFn(Function) : call_(&invoke<Function>) {}
 
   /// Marks an op whose inputs never have a gradient.
@@ -53,19 +53,23 @@ class GradientFn {
   bool is_not_differentiable() const noexcept { return is_not_differentiable_; }
   /// Is there a function to call?
   explicit operator bool() const noexcept { return call_ != nullptr; }
-  void operator()(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) const { call_(call, dy, dx); }
+  void operator()(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) const {
+    call_(call, dy, dx);
+  }
 
  private:
   template <class Function>
   static void invoke(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) {
     if constexpr (std::is_invocable_v<Function, const OpCall&, std::span<const Gradient>>)
       store(call, Function{}(call, dy), dx);
-    else store(call, Function{}(call, dy[0].tensor()), dx);
+    else
+      store(call, Function{}(call, dy[0].tensor()), dx);
   }
   /// One gradient alone is that of the first input; the others have none.
   static void store(const OpCall&, Gradient gradient, std::span<Gradient> dx) { dx[0] = std::move(gradient); }
   static void store(const OpCall& call, Gradients gradients, std::span<Gradient> dx) {
-    if (gradients.size() != dx.size()) [[unlikely]] throw_count(call, gradients.size(), dx.size());
+    if (gradients.size() != dx.size()) [[unlikely]]
+      throw_count(call, gradients.size(), dx.size());
     for (std::size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(gradients[i]);
   }
   [[noreturn]] static void throw_count(const OpCall& call, std::size_t got, std::size_t expected);
@@ -150,8 +154,7 @@ class Op {
 
   /// Runs the op with its default attributes; it must have one output.
   template <class... Inputs>
-    requires(std::convertible_to<Inputs, Tensor> && ...)
-  Tensor operator()(const Inputs&... inputs) const {
+  requires(std::convertible_to<Inputs, Tensor>&&...) Tensor operator()(const Inputs&... inputs) const {
     return call({Tensor(inputs)...}, {});
   }
   /// Runs the op with attributes by name.

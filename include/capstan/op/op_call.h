@@ -29,11 +29,13 @@ class OpCall {
   std::size_t output_count() const noexcept { return outputs_.size(); }
   /// Input `i`. In a gradient function it is there only if the op's record says that the gradient needs it.
   const Tensor& input(std::size_t i) const {
-    if (!inputs_[i].tensor->is_defined()) [[unlikely]] throw_not_saved("input", i);
+    if (!inputs_[i].tensor->is_defined()) [[unlikely]]
+      throw_not_saved("input", i);
     return *inputs_[i].tensor;
   }
   const Tensor& output(std::size_t i) const {
-    if (!outputs_[i].is_defined()) [[unlikely]] throw_not_saved("output", i);
+    if (!outputs_[i].is_defined()) [[unlikely]]
+      throw_not_saved("output", i);
     return outputs_[i];
   }
   bool has_input(std::size_t i) const noexcept { return inputs_[i].tensor->is_defined(); }

@@ -61,7 +61,7 @@ class SmallVector {
   void clear() noexcept { resize(0); }
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    T* grown = static_cast<T*>(::operator new(capacity * sizeof(T), std::align_val_t{alignof(T)}));
+    T* grown = static_cast<T*>(::operator new (capacity * sizeof(T), std::align_val_t{alignof(T)}));
     std::uninitialized_move_n(data_, size_, grown);
     std::destroy_n(data_, size_);
     free_heap();
@@ -72,7 +72,7 @@ class SmallVector {
  private:
   bool is_inline() const noexcept { return data_ == reinterpret_cast<const T*>(storage_); }
   void free_heap() noexcept {
-    if (!is_inline()) ::operator delete(data_, std::align_val_t{alignof(T)});
+    if (!is_inline()) ::operator delete (data_, std::align_val_t{alignof(T)});
   }
   void clear_all() noexcept {
     std::destroy_n(data_, size_);

@@ -1,6 +1,6 @@
-// Comparisons and logic, elementwise with NumPy's broadcasting; the results are bool tensors. The operators do the same:
-// `x > 0 && x < 1` is a tensor (both sides are evaluated, there is no short way), and so is `a == b`. A tensor with one
-// element is a condition: `if (a == b)`.
+// Comparisons and logic, elementwise with NumPy's broadcasting; the results are bool tensors. The operators do the
+// same: `x > 0 && x < 1` is a tensor (both sides are evaluated, there is no short way), and so is `a == b`. A tensor
+// with one element is a condition: `if (a == b)`.
 #pragma once
 
 #include "capstan/ops/operand.h"

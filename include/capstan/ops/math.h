@@ -113,6 +113,10 @@ Tensor erfc(Tensor x);
 Tensor lgamma(Tensor x);
 /// The derivative of lgamma.
 Tensor digamma(Tensor x);
+/// The derivative of order a of digamma, for float32 and float64; a is a whole number.
+Tensor polygamma(Operand a, Operand x);
+/// Hurwitz' zeta function: the sum of (q + k)^-x over k = 0, 1, ...; for float32 and float64.
+Tensor zeta(Operand x, Operand q);
 
 Tensor sin(Tensor x);
 Tensor cos(Tensor x);

@@ -18,11 +18,11 @@ class Operand {
   Operand(Tensor&& tensor) noexcept : owned_(std::move(tensor)) {}
   /// A variable, a gradient: whatever turns into a tensor.
   template <class Value>
-    requires(std::convertible_to<Value, Tensor> && !std::same_as<std::remove_cvref_t<Value>, Tensor>)
-  Operand(Value&& value) : owned_(static_cast<Tensor>(std::forward<Value>(value))) {}
+  requires(std::convertible_to<Value, Tensor> && !std::same_as<std::remove_cvref_t<Value>, Tensor>)
+      Operand(Value&& value)
+      : owned_(static_cast<Tensor>(std::forward<Value>(value))) {}
   template <Element Number>
-    requires(!std::same_as<Number, std::string>)
-  Operand(Number number) : owned_(constant(number)), is_number_(true) {}
+  requires(!std::same_as<Number, std::string>) Operand(Number number) : owned_(constant(number)), is_number_(true) {}
   Operand(const char* text) : owned_(constant(text)) {}
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;

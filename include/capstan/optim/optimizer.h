@@ -5,9 +5,9 @@
 //   adam.apply(tape.gradient(loss, table), table);           // one of each
 //
 // An optimizer is a handle: copies are the same optimizer. Its state (step count, slots) is keyed by the variables'
-// identity and made at the first use. A variable without a gradient is left alone and named to the warning hook; if none
-// has one, `apply` throws InvalidArgument. `IndexedSlices` update their rows only, after repeated rows were summed, where
-// the rule allows it. Formulas and defaults are those of Keras; see docs/optimizers.md.
+// identity and made at the first use. A variable without a gradient is left alone and named to the warning hook; if
+// none has one, `apply` throws InvalidArgument. `IndexedSlices` update their rows only, after repeated rows were
+// summed, where the rule allows it. Formulas and defaults are those of Keras; see docs/optimizers.md.
 #pragma once
 
 #include <memory>

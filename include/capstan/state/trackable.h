@@ -58,8 +58,7 @@ class Trackable {
   Trackable(const Object& object) : held_(std::shared_ptr<const TrackableObject>(object.trackable())) {}
   /// The children as they are now; those added later are not seen.
   template <class Object>
-    requires(HasChildren<Object> && !HasTrackable<Object>)
-  Trackable(const Object& object);
+  requires(HasChildren<Object> && !HasTrackable<Object>) Trackable(const Object& object);
 
   /// Null unless it is a variable.
   const Variable* variable() const { return std::get_if<Variable>(&held_); }
@@ -93,8 +92,7 @@ class ListedChildren final : public TrackableObject {
 }  // namespace detail
 
 template <class Object>
-  requires(HasChildren<Object> && !HasTrackable<Object>)
-Trackable::Trackable(const Object& object)
+requires(HasChildren<Object> && !HasTrackable<Object>) Trackable::Trackable(const Object& object)
     : held_(std::shared_ptr<const TrackableObject>(std::make_shared<detail::ListedChildren>(object.children()))) {}
 
 /// All variables below an object, each once, in the order of a walk that visits children before grandchildren.

@@ -47,8 +47,9 @@ class Variable {
       : Variable(constant(initial_value), options) {}
   /// The initial value comes from a function, which is called once.
   template <class Function>
-    requires(std::is_invocable_v<Function> && !std::convertible_to<Function, Tensor>)
-  explicit Variable(Function&& initial_value, const VariableOptions& options = {})
+  requires(std::is_invocable_v<Function> &&
+           !std::convertible_to<Function, Tensor>) explicit Variable(Function&& initial_value,
+                                                                     const VariableOptions& options = {})
       : Variable(to_tensor_value(initial_value()), options) {}
   /// The variable behind a handle that another variable gave.
   static Variable from_handle(const Tensor& handle);
@@ -99,8 +100,10 @@ class Variable {
   Variable() = default;
   template <class Value>
   static Tensor to_tensor_value(Value&& value) {
-    if constexpr (std::convertible_to<Value, Tensor>) return value;
-    else return constant(value);
+    if constexpr (std::convertible_to<Value, Tensor>)
+      return value;
+    else
+      return constant(value);
   }
   Tensor converted(Operand& value, const char* function) const;
 

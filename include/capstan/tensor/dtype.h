@@ -41,8 +41,9 @@ DType dtype_from_name(std::string_view name);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
 namespace detail {
-inline constexpr std::uint8_t kElementSizes[kDTypeCount] = {0, 4, 8, 4, 1, 2, 1, sizeof(std::string), 8, 8, 1, 0,
-                                                            0, 0, 2, 0, 0, 2, 16, 2, sizeof(void*), 2 * sizeof(void*), 4, 8};
+inline constexpr std::uint8_t kElementSizes[kDTypeCount] = {
+    0, 4, 8, 4, 1, 2, 1, sizeof(std::string), 8, 8, 1, 0, 0, 0, 2, 0, 0, 2, 16, 2, sizeof(void*), 2 * sizeof(void*),
+    4, 8};
 }
 /// Bytes of one element in memory. Strings, resources and variants are C++ objects of this size.
 constexpr std::size_t dtype_size(DType dtype) { return detail::kElementSizes[static_cast<std::size_t>(dtype)]; }

@@ -1,5 +1,6 @@
 // Shapes, known and partly known. `Shape{2, 3}` is a matrix, `Shape{}` a scalar, `Shape{-1, 3}` a matrix whose number
-// of rows is not known, `Shape::unknown()` a tensor of unknown rank. Tensors that hold values always have a known shape.
+// of rows is not known, `Shape::unknown()` a tensor of unknown rank. Tensors that hold values always have a known
+// shape.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,10 @@ class Shape {
   static Shape unknown_dims(int rank);
 
   Shape(const Shape& other) : rank_(other.rank_) {
-    if (other.on_heap()) copy_heap(other);
-    else copy_inline(other);
+    if (other.on_heap())
+      copy_heap(other);
+    else
+      copy_inline(other);
   }
   Shape(Shape&& other) noexcept : rank_(other.rank_) {
     copy_inline(other);

@@ -45,8 +45,8 @@ class Tensor {
   }
   void swap(Tensor& other) noexcept { std::swap(rep_, other.rep_); }
 
-  /// A tensor over the user's memory, without a copy: `data` holds `shape`'s elements in row-major order, is aligned for
-  /// its type, and stays valid and unchanged until `deleter` is called, once, from any thread.
+  /// A tensor over the user's memory, without a copy: `data` holds `shape`'s elements in row-major order, is aligned
+  /// for its type, and stays valid and unchanged until `deleter` is called, once, from any thread.
   static Tensor from_memory(void* data, DType dtype, const Shape& shape, std::function<void(void*)> deleter);
 
   bool is_defined() const noexcept { return rep_ != nullptr; }
@@ -101,7 +101,8 @@ class Tensor {
 
  private:
   detail::TensorRep& rep() const {
-    if (!rep_) [[unlikely]] throw_undefined();
+    if (!rep_) [[unlikely]]
+      throw_undefined();
     return *rep_;
   }
   [[noreturn]] static void throw_undefined();
@@ -152,13 +153,11 @@ Tensor constant_as(const Tensor& value, DType dtype);
 template <Element T>
 Tensor constant(std::span<const T> values, const Shape& shape);
 template <Element T>
-  requires(!std::same_as<T, bool>)
-Tensor constant(const std::vector<T>& values) {
+requires(!std::same_as<T, bool>) Tensor constant(const std::vector<T>& values) {
   return constant(std::span<const T>(values), Shape{static_cast<std::int64_t>(values.size())});
 }
 template <Element T>
-  requires(!std::same_as<T, bool>)
-Tensor constant(const std::vector<T>& values, const Shape& shape) {
+requires(!std::same_as<T, bool>) Tensor constant(const std::vector<T>& values, const Shape& shape) {
   return constant(std::span<const T>(values), shape);
 }
 

@@ -14,11 +14,15 @@ class LiteralReader {
   template <class Inner>
   void read(std::initializer_list<Inner> level, int depth = 0) {
     const auto length = static_cast<std::int64_t>(level.size());
-    if (depth == static_cast<int>(dims_.size())) dims_.push_back(length);
-    else if (dims_[static_cast<std::size_t>(depth)] != length) throw_ragged_literal(depth);
+    if (depth == static_cast<int>(dims_.size()))
+      dims_.push_back(length);
+    else if (dims_[static_cast<std::size_t>(depth)] != length)
+      throw_ragged_literal(depth);
     for (const Inner& element : level) {
-      if constexpr (std::same_as<Inner, T>) read(element);
-      else read(element, depth + 1);
+      if constexpr (std::same_as<Inner, T>)
+        read(element);
+      else
+        read(element, depth + 1);
     }
   }
   Tensor tensor() const { return tensor(Shape(dims_)); }
@@ -51,8 +55,10 @@ Tensor read_literal(Level values) {
 template <Element T>
 Tensor constant(std::span<const T> values, const Shape& shape) {
   detail::check_element_count(values.size(), shape);
-  if constexpr (std::same_as<T, std::string>) return detail::make_string_tensor(values, shape);
-  else return detail::make_tensor(values.data(), dtype_of<T>(), shape);
+  if constexpr (std::same_as<T, std::string>)
+    return detail::make_string_tensor(values, shape);
+  else
+    return detail::make_tensor(values.data(), dtype_of<T>(), shape);
 }
 
 template <detail::LiteralElement T>

@@ -22,8 +22,10 @@ namespace capstan::detail {
 class RefCount {
  public:
   void add() noexcept {
-    if (CAPSTAN_SINGLE_THREADED) count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    else count_.fetch_add(1, std::memory_order_relaxed);
+    if (CAPSTAN_SINGLE_THREADED)
+      count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    else
+      count_.fetch_add(1, std::memory_order_relaxed);
   }
   /// True when this was the last reference.
   bool drop() noexcept {

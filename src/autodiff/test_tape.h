@@ -25,8 +25,10 @@ inline std::vector<float> floats(const Gradient& gradient) {
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& expected, double tolerance = 1e-5) {
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (std::isnan(expected[i])) EXPECT_TRUE(std::isnan(got[i])) << "element " << i;
-    else EXPECT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << "element " << i;
+    if (std::isnan(expected[i]))
+      EXPECT_TRUE(std::isnan(got[i])) << "element " << i;
+    else
+      EXPECT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << "element " << i;
   }
 }
 inline void expect_near(const Gradient& got, const std::vector<float>& expected, double tolerance = 1e-5) {

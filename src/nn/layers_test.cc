@@ -1,0 +1,101 @@
+#include "capstan/nn/layers.h"
+
+#include <gtest/gtest.h>
+
+#include "capstan/capstan.h"
+
+namespace capstan::nn {
+namespace {
+
+std::vector<float> floats(const Tensor& tensor) { return tensor.to_vector<float>(); }
+
+TEST(Layers, DenseMultipliesAndAdds) {
+  Dense dense(2, relu, {.kernel_initializer = ones_initializer(), .bias_initializer = constant_initializer(-4)});
+  EXPECT_TRUE(dense.variables().empty());
+  EXPECT_EQ(floats(dense(constant({{1.f, 2.f}, {3.f, 4.f}}))), (std::vector<float>{0, 0, 3, 3}));
+  ASSERT_EQ(dense.trainable_variables().size(), 2u);
+  EXPECT_EQ(dense.trainable_variables()[0].name(), "dense/kernel:0");
+  EXPECT_EQ(dense(zeros(Shape{5, 3, 2})).shape(), (Shape{5, 3, 2}));
+}
+
+TEST(Layers, DenseRefusesBadInput) {
+  EXPECT_THROW(Dense(0), InvalidArgument);
+  Dense dense(2);
+  EXPECT_THROW(dense(constant(1.f)), InvalidArgument);
+  dense(zeros(Shape{1, 3}));
+  EXPECT_THROW(dense(zeros(Shape{1, 4})), InvalidArgument);
+}
+
+TEST(Layers, CopiesAreTheSameLayer) {
+  Dense a(3);
+  Layer b = a;
+  a.build(Shape{-1, 2});
+  EXPECT_TRUE(b.variables()[0].is_same(a.variables()[0]));
+}
+
+TEST(Layers, SequentialBuildsThroughItsLayers) {
+  Sequential model{Conv2D(4, {3, 3}, relu, {.padding = "SAME"}), MaxPool2D(), Flatten(), Dense(5)};
+  model.build(Shape{-1, 8, 8, 1});
+  ASSERT_EQ(model.variables().size(), 4u);
+  EXPECT_EQ(model.variables()[2].shape(), (Shape{64, 5}));
+  EXPECT_EQ(model(zeros(Shape{2, 8, 8, 1})).shape(), (Shape{2, 5}));
+}
+
+TEST(Layers, DropoutOnlyInTraining) {
+  Dropout dropout(0.5, {.seed = SeedPair{1, 2}});
+  const Tensor x = ones(Shape{1000});
+  EXPECT_EQ(floats(dropout(x)), floats(x));
+  const Tensor dropped = dropout(x, {.training = true});
+  const float mean = reduce_mean(dropped).item<float>();
+  EXPECT_NEAR(mean, 1, 0.15);
+  for (float each : floats(dropped)) EXPECT_TRUE(each == 0 || each == 2);
+  EXPECT_NE(floats(dropped), floats(dropout(x, {.training = true})));
+  EXPECT_THROW(Dropout(1.0), InvalidArgument);
+}
+
+TEST(Layers, BatchNormalizationLearnsItsStatistics) {
+  BatchNormalization norm({.momentum = 0.5, .epsilon = 0});
+  const Tensor x = constant({{1.f, 10.f}, {3.f, 30.f}});
+  EXPECT_EQ(floats(norm(x, {.training = true})), (std::vector<float>{-1, -1, 1, 1}));
+  EXPECT_EQ(floats(norm.variables()[2]), (std::vector<float>{1, 10}));     // moving mean
+  EXPECT_EQ(floats(norm.variables()[3]), (std::vector<float>{1, 50.5f}));  // moving variance
+  EXPECT_EQ(norm.trainable_variables().size(), 2u);
+}
+
+TEST(Layers, GradientsReachEveryVariable) {
+  Sequential model{Conv2D(2, {3, 3}, tanh), BatchNormalization(), Flatten(), Dense(3)};
+  const Tensor x = stateless_normal(Shape{4, 5, 5, 1}, {1, 2});
+  model.build(x.shape());
+  GradientTape tape;
+  const Tensor loss = reduce_mean(sparse_softmax_cross_entropy(constant({0, 1, 2, 0}), model(x, {.training = true})));
+  for (const Gradient& gradient : tape.gradient(loss, model.trainable_variables())) EXPECT_TRUE(gradient.has_value());
+}
+
+TEST(Initializers, WithASeedTheyAreTensorFlowsStatelessDraws) {
+  const Shape shape{3, 4};
+  const double limit = std::sqrt(6.0 / 7);
+  EXPECT_EQ(floats(glorot_uniform({.seed = SeedPair{1, 2}})(shape, DType::float32)),
+            floats(stateless_uniform(shape, {1, 2}, {.minval = -limit, .maxval = limit})));
+  EXPECT_EQ(floats(he_normal({.seed = SeedPair{1, 2}})(shape, DType::float32)),
+            floats(stateless_truncated_normal(shape, {1, 2}, {.stddev = std::sqrt(2.0 / 3) / .87962566103423978})));
+  EXPECT_THROW(variance_scaling({.scale = 0}), InvalidArgument);
+}
+
+TEST(Losses, KnownValues) {
+  const Tensor targets = constant({{0.f, 1.f}}), predictions = constant({{1.f, 3.f}});
+  EXPECT_EQ(floats(mean_squared_error(targets, predictions)), (std::vector<float>{2.5f}));
+  EXPECT_EQ(floats(mean_absolute_error(targets, predictions)), (std::vector<float>{1.5f}));
+  EXPECT_EQ(floats(huber(targets, predictions)), (std::vector<float>{1}));
+  EXPECT_NEAR(floats(binary_cross_entropy(constant({{1.f}}), constant({{0.f}})))[0], 0.6931472, 1e-6);
+  EXPECT_THROW(mean_squared_error(targets, constant({1.f})), InvalidArgument);
+}
+
+TEST(Metrics, Accuracy) {
+  EXPECT_EQ(count_correct(constant({1, 0}), constant({{0.f, 1.f}, {0.f, 1.f}})), 1);
+  Sequential identity_model{Flatten()};
+  auto examples = data::from_tensor_slices(constant({{0.f, 1.f}, {2.f, 1.f}, {0.f, 3.f}}), constant({1, 0, 0}));
+  EXPECT_NEAR(accuracy(identity_model, examples, 2), 2.0 / 3, 1e-9);
+}
+
+}  // namespace
+}  // namespace capstan::nn
