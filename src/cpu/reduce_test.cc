@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -12,6 +13,7 @@
 #include "capstan/base/threads.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/gather.h"
+#include "capstan/ops/math.h"
 #include "capstan/ops/segment.h"
 
 namespace capstan {
@@ -130,6 +132,19 @@ TEST(Reduce, DerivativesOfProductsAreRightAtZero) {
     first = tape.gradient(product, x).tensor();
   }
   EXPECT_EQ(outer.gradient(first, x).tensor().to_vector<float>(), (std::vector<float>{4, 6, 2}));
+}
+
+TEST(Reduce, ComplexRunningProductsHaveTheGradientOfProducts) {
+  using Complex = std::complex<double>;
+  const Tensor x = constant({Complex(1, 2), Complex(0.5, -1), Complex(2, 1)});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const std::vector<Tensor> factors = unstack(x);
+  const Tensor by_hand = stack({factors[0], factors[0] * factors[1], factors[0] * factors[1] * factors[2]});
+  const Tensor running = cumprod(x);
+  const Tensor expected = tape.gradient(by_hand, x).tensor(), got = tape.gradient(running, x).tensor();
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_LT(std::abs(expected.values<Complex>()[i] - got.values<Complex>()[i]), 1e-12) << i;
 }
 
 TEST(Reduce, Report83_GatheringNothingHasZerosAsGradient) {
