@@ -116,6 +116,8 @@ TEST(CrossEntropy, SecondDerivative) {
   }
 }
 
+// The op's gradient takes labels that sum to 1 for granted.
+
 /// The sum of both outputs of the cross entropy with weights, as a function of features and labels.
 double weighted(const std::vector<Tensor>& at, const Tensor& loss_seed, const Tensor& backprop_seed) {
   const auto outputs = find_op("SoftmaxCrossEntropyWithLogits").call_all(at, {});
@@ -198,6 +200,77 @@ TEST(BiasAdd, ChannelsFirst) {
 }
 
 // ---- normalization --------------------------------------------------------------------------------------------------
+
+Tensor narrow(const Tensor& x) { return constant_as(x, DType::float32); }
+
+/// The fused form, or the same out of basic operations.
+Tensor normalized(const Tensor& x, const Tensor& scale, const Tensor& offset, bool is_fused) {
+  const Tensor none = zeros(Shape{0});
+  if (is_fused) return fused_batch_norm(x, scale, offset, none, none, {.epsilon = 0.1f}).y;
+  const auto [mean, variance] = moments(x, {.axis = {0, 1, 2}});
+  return batch_normalization(x, mean, variance, offset, scale, 0.1);
+}
+
+TEST(BatchNorm, DerivativesToTheThirdOrder) {
+  const Tensor x = narrow(ramp({2, 2, 3, 2})), scale = constant({1.5f, -0.5f}), offset = constant({0.1f, 0.2f});
+  const Tensor weights = narrow(ramp({2, 2, 3, 2}, 0.7));
+  std::vector<Tensor> results[2];
+  for (bool is_fused : {false, true}) {
+    GradientTape third;
+    third.watch(std::vector{x, scale});
+    GradientTape second({.persistent = true});
+    second.watch(std::vector{x, scale});
+    GradientTape first({.persistent = true});
+    first.watch(std::vector{x, scale, offset});
+    const Tensor y = normalized(x, scale, offset, is_fused);
+    const Tensor loss = reduce_sum(square(y) * weights);
+    const Tensor dx = first.gradient(loss, x), d_scale = first.gradient(loss, scale),
+                 d_offset = first.gradient(loss, offset);
+    const Tensor mixed = reduce_sum(square(dx)) + reduce_sum(square(d_scale)) + reduce_sum(square(d_offset));
+    const Tensor dx2 = second.gradient(mixed, x), d_scale2 = second.gradient(mixed, scale);
+    const Tensor last = reduce_sum(square(dx2)) + reduce_sum(square(d_scale2));
+    const auto [dx3, d_scale3] = third.gradient(last, x, scale);
+    results[is_fused] = {y, dx, d_scale, d_offset, dx2, d_scale2, dx3, d_scale3};
+  }
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    const double size = 1 + std::abs(reduce_mean(square(results[0][i])).item<float>());
+    EXPECT_TRUE(nearly_equal(results[0][i], results[1][i], 1e-3, 1e-4 * size)) << "result " << i;
+  }
+}
+
+TEST(BatchNorm, InferenceUsesTheGivenStatistics) {
+  const Tensor x = narrow(ramp({2, 2, 3, 2})), scale = constant({1.5f, -0.5f}), offset = constant({0.1f, 0.2f});
+  const Tensor mean = constant({0.5f, -1.f}), variance = constant({2.f, 0.7f});
+  Tensor y[2], dx[2], d_scale[2];
+  for (bool is_fused : {false, true}) {
+    GradientTape tape;
+    tape.watch(std::vector{x, scale});
+    if (is_fused) {
+      const auto all = fused_batch_norm(x, scale, offset, mean, variance, {.epsilon = 0.1f, .is_training = false});
+      EXPECT_EQ(all.mean.to_vector<float>(), mean.to_vector<float>());
+      EXPECT_EQ(all.variance.to_vector<float>(), variance.to_vector<float>());
+      y[1] = all.y;
+    } else {
+      y[0] = batch_normalization(x, mean, variance, offset, scale, 0.1f);
+    }
+    const auto [first, second] = tape.gradient(reduce_sum(square(y[is_fused])), x, scale);
+    dx[is_fused] = first;
+    d_scale[is_fused] = second;
+  }
+  EXPECT_TRUE(nearly_equal(y[0], y[1], 1e-5, 1e-5));
+  EXPECT_TRUE(nearly_equal(dx[0], dx[1], 1e-5, 1e-5));
+  EXPECT_TRUE(nearly_equal(d_scale[0], d_scale[1], 1e-5, 1e-5));
+}
+
+TEST(BatchNorm, ChannelsFirstAgrees) {
+  const Tensor x = narrow(ramp({2, 2, 3, 2})), first = transpose(x, {0, 3, 1, 2}), two = constant({1.f, 2.f});
+  for (bool is_training : {false, true}) {
+    const auto a = fused_batch_norm(x, two, two, two, two, {.is_training = is_training});
+    const auto b = fused_batch_norm(first, two, two, two, two, {.data_format = "NCHW", .is_training = is_training});
+    EXPECT_TRUE(nearly_equal(transpose(a.y, {0, 3, 1, 2}), b.y));
+    EXPECT_TRUE(nearly_equal(a.mean, b.mean));
+  }
+}
 
 TEST(BatchNorm, EmptyBatch) {
   const Tensor none = zeros(Shape{0}), two = ones(Shape{2});
