@@ -26,7 +26,6 @@ struct BadIndices {
 };
 
 extern const OpDef gather_v2_op, gather_nd_op;
-extern const OpDef scatter_nd_op, tensor_scatter_update_op, tensor_scatter_add_op, tensor_scatter_sub_op,
-    tensor_scatter_min_op, tensor_scatter_max_op;
+extern const OpDef scatter_nd_op, tensor_scatter_update_op, tensor_scatter_add_op, tensor_scatter_sub_op;
 
 }  // namespace capstan

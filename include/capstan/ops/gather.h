@@ -22,7 +22,5 @@ Tensor scatter_nd(Tensor indices, Tensor updates, Tensor shape);
 Tensor tensor_scatter_update(Tensor x, Tensor indices, Tensor updates);
 Tensor tensor_scatter_add(Tensor x, Tensor indices, Tensor updates);
 Tensor tensor_scatter_sub(Tensor x, Tensor indices, Tensor updates);
-Tensor tensor_scatter_min(Tensor x, Tensor indices, Tensor updates);
-Tensor tensor_scatter_max(Tensor x, Tensor indices, Tensor updates);
 
 }  // namespace capstan
