@@ -108,7 +108,8 @@ TEST(Reduce, Report75_NothingAlongAnAxis) {
   all_are(reduce_min(x, {.axis = 0}), infinity);
   all_are(reduce_sum(x, {.axis = 0}), 0);
   all_are(reduce_prod(x, {.axis = 0}), 1);
-  for (float element : reduce_mean(x, {.axis = 0}).values<float>()) EXPECT_TRUE(std::isnan(element));
+  const Tensor mean = reduce_mean(x, {.axis = 0});
+  for (float element : mean.values<float>()) EXPECT_TRUE(std::isnan(element));
 }
 
 TEST(Reduce, Report77_GradientOfAProductWithZeros) {
