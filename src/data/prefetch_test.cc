@@ -59,6 +59,7 @@ TEST_F(Prefetch, RunsAheadAsFarAsToldAndNoFurther) {
 }
 
 TEST_F(Prefetch, JoinsItsThreadWhenTheReaderLeaves) {
+  std::thread([] {}).join();  // ThreadSanitizer starts a thread of its own beside the first one
   const std::int64_t before = threads_of_process();
   const auto endless = from_tensors(constant(1)).repeat().prefetch(2);
   for (const Tensor& x : endless) {
