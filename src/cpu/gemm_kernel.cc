@@ -75,13 +75,13 @@ HWY_NOINLINE void tile_of(std::int64_t rows, const Strip<T>& a, const T* b, std:
 #define CAPSTAN_ROWS(R) \
   case R:               \
     return tile<R, kVectors>(a, b, b_row, c, c_row, k, accumulate);
-    CAPSTAN_ROWS(1)
-    CAPSTAN_ROWS(2)
-    CAPSTAN_ROWS(3)
-    CAPSTAN_ROWS(4) CAPSTAN_ROWS(5) CAPSTAN_ROWS(6)
+    // The formatter takes a macro without a semicolon for part of a statement.
+    // clang-format off
+    CAPSTAN_ROWS(1) CAPSTAN_ROWS(2) CAPSTAN_ROWS(3) CAPSTAN_ROWS(4) CAPSTAN_ROWS(5) CAPSTAN_ROWS(6)
 #if HWY_TARGET == HWY_AVX3
-        CAPSTAN_ROWS(7) CAPSTAN_ROWS(8) CAPSTAN_ROWS(9) CAPSTAN_ROWS(10) CAPSTAN_ROWS(11) CAPSTAN_ROWS(12)
+    CAPSTAN_ROWS(7) CAPSTAN_ROWS(8) CAPSTAN_ROWS(9) CAPSTAN_ROWS(10) CAPSTAN_ROWS(11) CAPSTAN_ROWS(12)
 #endif
+    // clang-format on
 #undef CAPSTAN_ROWS
             default : return;
   }

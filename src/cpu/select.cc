@@ -1,34 +1,12 @@
 // Kernels that choose between two tensors, and that bound values.
 #include "ops/select.h"
 
-#include <string>
-
 #include "cpu/element.h"
+#include "cpu/storage_types.h"
 #include "cpu/tables.h"
-#include "tensor/handle.h"
 
 namespace capstan::cpu {
 namespace {
-
-/// Calls `visitor` with a C++ type that is copied as the element type is: numbers count as bytes.
-template <class Visitor>
-void visit_copyable(DType dtype, Visitor&& visitor) {
-  if (dtype == DType::string) return visitor.template operator()<std::string>();
-  if (dtype == DType::resource) return visitor.template operator()<ResourceHandle>();
-  if (dtype == DType::variant) return visitor.template operator()<Variant>();
-  switch (dtype_size(dtype)) {
-    case 1:
-      return visitor.template operator()<std::uint8_t>();
-    case 2:
-      return visitor.template operator()<std::uint16_t>();
-    case 4:
-      return visitor.template operator()<std::uint32_t>();
-    case 8:
-      return visitor.template operator()<std::uint64_t>();
-    default:
-      return visitor.template operator()<std::complex<double>>();
-  }
-}
 
 /// An array that is walked through, or one element that is repeated.
 template <class T>
@@ -70,7 +48,7 @@ bool is_simple(const KernelContext& context, std::size_t i) {
 }
 
 void select_v2_kernel(KernelContext& context) {
-  visit_copyable(context.input(1).dtype(), [&]<class T>() {
+  visit_storage(context.input(1).dtype(), [&]<class T>() {
     T* out = context.make_output<T>(0);
     const std::int64_t count = context.output(0).size();
     if (!count) return;
@@ -87,7 +65,7 @@ void select_v2_kernel(KernelContext& context) {
 /// The condition is a scalar, a vector that chooses among rows, or has the shape of the values: each of its elements
 /// chooses for `run` elements that lie side by side.
 void select_kernel(KernelContext& context) {
-  visit_copyable(context.input(1).dtype(), [&]<class T>() {
+  visit_storage(context.input(1).dtype(), [&]<class T>() {
     T* out = context.make_output<T>(0);
     const std::int64_t count = context.output(0).size();
     if (!count) return;
