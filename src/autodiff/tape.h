@@ -65,7 +65,7 @@ class Tape final : public Observer {
   static const std::vector<Tape*>& alive();
 
  private:
-  static constexpr std::uint32_t kChunkBits = 8;
+  static constexpr std::uint32_t kChunkBits = 5;
   static constexpr std::uint32_t kChunkSize = 1u << kChunkBits;
 
   ~Tape() override;
