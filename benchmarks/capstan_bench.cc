@@ -122,6 +122,38 @@ void cnn_step(Bench& b) {
   });
 }
 
+void derivatives(Bench& b) {
+  if (b.wants("jacobian_100x1000")) {
+    const Tensor w1 = normal(Shape{1000, 256}, 0.05), w2 = normal(Shape{256, 100}, 0.05, 1),
+                 x = normal(Shape{1, 1000}, 1, 2);
+    b.time("jacobian_100x1000/eager", "us", [&](std::int64_t n) {
+      for (std::int64_t i = 0; i < n; ++i)
+        Tensor j = jacobian([&](const Tensor& at) { return tanh(matmul(tanh(matmul(at, w1)), w2)); }, x);
+    });
+  }
+  if (!b.wants("hvp_mlp")) return;
+  const Tensor x = uniform(Shape{32, 784}), y = digits(32);
+  const std::vector<Tensor> weights{normal(Shape{784, 128}, 0.05), normal(Shape{128, 64}, 0.05, 1),
+                                    normal(Shape{64, 10}, 0.05, 2)};
+  const std::vector<Tensor> direction{normal(Shape{784, 128}), normal(Shape{128, 64}), normal(Shape{64, 10})};
+  const auto gradient = [&] {
+    GradientTape tape;
+    tape.watch(weights);
+    const Tensor hidden = tanh(matmul(tanh(matmul(x, weights[0])), weights[1]));
+    const Tensor loss = reduce_mean(sparse_softmax_cross_entropy(y, matmul(hidden, weights[2])));
+    return tape.gradient(loss, weights);
+  };
+  b.time("hvp_mlp/gradient", "us", [&](std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) auto g = gradient();
+  });
+  b.time("hvp_mlp/product", "us", [&](std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      ForwardAccumulator forward(weights, direction);
+      auto product = forward.jvp(gradient());
+    }
+  });
+}
+
 void elementwise_chain(Bench& b) {
   if (!b.wants("elementwise_chain")) return;
   const Tensor x = normal(Shape{1'000'000});
@@ -229,6 +261,7 @@ int main(int argc, char** argv) {
   backward_chain(b, "backward_chain_mul", [](const Tensor& y, const Tensor& w) { return y * w; });
   mlp_step(b);
   cnn_step(b);
+  derivatives(b);
   elementwise_chain(b);
   products(b);
   rows(b);
