@@ -80,7 +80,7 @@ inline void put_table(const std::string& path, const std::map<std::string, std::
   TableWriter writer(file);
   for (const auto& [key, value] : records) writer.add(key, value);
   writer.finish();
-  file.sync_and_close();
+  file.sync();
   file.publish(path);
 }
 
