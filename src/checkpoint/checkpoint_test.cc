@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "capstan/capstan.h"
 
@@ -36,6 +37,39 @@ std::string fresh_directory(const std::string& name) {
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path.string();
+}
+
+TEST(Checkpoint, AfterAnErrorNothingHasChanged) {
+  const std::string directory = fresh_directory("unchanged");
+  Trained a;
+  a.step(1);
+  const std::string path = a.checkpoint().save(directory + "/ckpt");
+  // The last slot's value, of all that are checked, does not fit.
+  auto tensors = checkpoint::read_bundle(path);
+  tensors.at("model/layer-2/kernel/.OPTIMIZER_SLOT/optimizer/v/.ATTRIBUTES/VARIABLE_VALUE") = constant({1.f});
+  checkpoint::write_bundle(path, tensors);
+  Trained b;
+  b.model.build(Shape{-1, 5});
+  const std::vector<float> before = b.weights();
+  EXPECT_THROW(b.checkpoint().restore(path), InvalidArgument);
+  EXPECT_EQ(b.weights(), before);
+  EXPECT_TRUE(b.adam.trackable()->slots().empty());
+}
+
+TEST(Checkpoint, ADirectoryOfCheckpointsCanBeMoved) {
+  const std::string directory = fresh_directory("moved");
+  const Checkpoint checkpoint{{"v", Variable(1.f)}};
+  checkpoint.save(directory + "/old/ckpt");
+  std::filesystem::rename(directory + "/old", directory + "/new");
+  EXPECT_EQ(checkpoint::latest_checkpoint(directory + "/new"), directory + "/new/ckpt-1");
+}
+
+TEST(Checkpoint, ADamagedListKeepsNobodyFromSaving) {
+  const std::string directory = fresh_directory("list");
+  const Checkpoint checkpoint{{"v", Variable(1.f)}};
+  std::ofstream(directory + "/checkpoint") << "no list at all {";
+  EXPECT_EQ(checkpoint.save(directory + "/ckpt"), directory + "/ckpt-1");
+  EXPECT_EQ(checkpoint::latest_checkpoint(directory), directory + "/ckpt-1");
 }
 
 TEST(Checkpoint, SavesAndRestoresAModelWithItsOptimizer) {
