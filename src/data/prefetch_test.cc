@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "base/pool_task.h"
+#include "base/test_errors.h"
 #include "base/thread_pool.h"
 #include "capstan/base/threads.h"
 #include "capstan/ops/math.h"
-#include "data/test_text.h"
 
 namespace capstan::data {
 namespace {
