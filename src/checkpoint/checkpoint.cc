@@ -30,6 +30,36 @@ std::string list_text(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Looks at the object graph that the file has, if any: one that cannot be understood is damage, though keys alone say
+/// what belongs where.
+void check_graph(const checkpoint::BundleReader& reader) {
+  if (!reader.contains(kObjectGraphKey)) return;
+  const std::string where = reader.prefix() + ", key " + kObjectGraphKey;
+  const Tensor text = reader.read(kObjectGraphKey);
+  if (text.dtype() != DType::string || text.size() != 1)
+    throw DataLoss(where + ": the object graph must be one string, got " + std::string(dtype_name(text.dtype())) + " " +
+                   text.shape().to_string());
+  wire::TrackableObjectGraph graph;
+  try {
+    graph = wire::decode_object_graph(text.values<std::string>()[0]);
+  } catch (Error& error) {
+    error.add_context(where);
+    throw;
+  }
+  const auto check = [&](std::int32_t id) {
+    if (id < 0 || static_cast<std::size_t>(id) >= graph.nodes.size())
+      throw DataLoss(where + ": the object graph refers to object " + std::to_string(id) + ", but has " +
+                     std::to_string(graph.nodes.size()));
+  };
+  for (const auto& node : graph.nodes) {
+    for (const auto& child : node.children) check(child.node_id);
+    for (const auto& slot : node.slot_variables) {
+      check(slot.original_variable_node_id);
+      check(slot.slot_variable_node_id);
+    }
+  }
+}
+
 /// What a value has to fit.
 struct Place {
   std::string key;
@@ -132,6 +162,7 @@ std::string Checkpoint::save(const std::string& prefix) const {
 RestoreReport Checkpoint::restore(const std::string& prefix) const {
   const PauseObservers silent;
   const checkpoint::BundleReader reader(prefix);
+  check_graph(reader);
   const checkpoint::ObjectWalk before(*root_);
   std::map<std::string, Tensor> values;
   for (const auto& [key, variable] : before.variables())

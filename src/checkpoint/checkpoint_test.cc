@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "capstan/capstan.h"
+#include "wire/object_graph.h"
 
 namespace capstan {
 namespace {
@@ -54,6 +55,34 @@ TEST(Checkpoint, AfterAnErrorNothingHasChanged) {
   EXPECT_THROW(b.checkpoint().restore(path), InvalidArgument);
   EXPECT_EQ(b.weights(), before);
   EXPECT_TRUE(b.adam.trackable()->slots().empty());
+}
+
+TEST(Checkpoint, C207_C208_ADamagedObjectGraph) {
+  const std::string path = fresh_directory("graph") + "/ckpt";
+  const Variable v(1.f);
+  const Checkpoint checkpoint{{"v", v}};
+  checkpoint.write(path);
+  const auto tensors = checkpoint::read_bundle(path);
+  wire::TrackableObjectGraph graph =
+      wire::decode_object_graph(tensors.at("_CHECKPOINTABLE_OBJECT_GRAPH").values<std::string>()[0]);
+  graph.nodes[0].children[0].node_id = 7;
+  const auto message = [&](const Tensor& damaged) -> std::string {
+    auto changed = tensors;
+    changed.at("_CHECKPOINTABLE_OBJECT_GRAPH") = damaged;
+    checkpoint::write_bundle(path, changed);
+    v.assign(2.f);
+    try {
+      checkpoint.restore(path);
+    } catch (const DataLoss& error) {
+      EXPECT_EQ(v.value().item<float>(), 2.f);
+      return error.message();
+    }
+    return "no error";
+  };
+  const std::string key = path + ", key _CHECKPOINTABLE_OBJECT_GRAPH: ";
+  EXPECT_EQ(message(constant(wire::encode(graph))), key + "the object graph refers to object 7, but has 3");
+  EXPECT_EQ(message(constant("no graph")).rfind(key, 0), 0u);
+  EXPECT_EQ(message(constant(1)), key + "the object graph must be one string, got int32 []");
 }
 
 TEST(Checkpoint, ADirectoryOfCheckpointsCanBeMoved) {

@@ -44,6 +44,35 @@ TEST(Momentum, V229_AccumulatesGradients) {
   }
 }
 
+TEST(Momentum, V111_AVariableThatIsItsOwnAccumulator) {
+  Variable w(1.f);
+  v1_momentum(w, w, 0.1f, 0.9f, false);  // takes the one lock once
+  EXPECT_TRUE(w.is_initialized());
+}
+
+/// The message of the InvalidArgument that a training step throws.
+std::string step_error(const Variable& w, const Variable& accum, const Tensor& rate, const Tensor& gradient) {
+  const NesterovAttributes attributes{.use_locking = false, .use_nesterov = false};
+  try {
+    capstan::apply_all(apply_momentum_op, {w.handle(), accum.handle(), rate, gradient, constant(0.9f)}, &attributes);
+  } catch (const InvalidArgument& error) {
+    return error.message();
+  }
+  return "no error";
+}
+
+TEST(Momentum, V112_BadInputsOfATrainingStep) {
+  const Variable w(constant({1.f, 2.f})), a(constant({0.f, 0.f})), other(constant({0.f}));
+  const Tensor g = constant({1.f, 1.f});
+  const std::string rate = step_error(w, a, constant({0.1f}), g);
+  EXPECT_NE(rate.find("lr"), std::string::npos) << rate;
+  EXPECT_NE(rate.find("scalar"), std::string::npos) << rate;
+  for (const std::string& shapes :
+       {step_error(w, a, constant(0.1f), constant({1.f, 1.f, 1.f})), step_error(w, other, constant(0.1f), g)})
+    EXPECT_NE(shapes.find("[2]"), std::string::npos) << shapes;
+  EXPECT_EQ(w.value().to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
 TEST(Momentum, V230_Nesterov) {
   Variable w(1.f), a(0.f);
   for (double expected : {0.905, 0.7695, 0.59755}) {
