@@ -173,7 +173,7 @@ const OpDef resource_gather_op{
         "int64}",
     .summary = "Rows of the variable.",
     .shape = gather_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, std::move(dy)); },
+    .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, dy); },
     .attributes = attributes<ResourceGatherAttributes>,
     .saves = Saves::all_inputs(),
     .facts = {.stateful = true},
