@@ -2,6 +2,7 @@
 #include "ops/state.h"
 
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include "cpu/elementwise.h"
@@ -75,6 +76,8 @@ void variable_shape_kernel(KernelContext& context) {
   for (int i = 0; i < shape.rank(); ++i) {
     if (context.output_spec(0).dtype == DType::int64)
       static_cast<std::int64_t*>(to)[i] = shape[i];
+    else if (shape[i] > std::numeric_limits<std::int32_t>::max())
+      context.fail("shape " + shape.to_string() + " does not fit into int32; ask for out_type int64");
     else
       static_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(shape[i]);
   }
@@ -101,18 +104,28 @@ std::int64_t elements_of(const Shape& shape, int from, int to) {
   return count;
 }
 
+/// What the shape function could not see of a variable whose shape was not declared.
+void check_batch(const KernelContext& context, const Shape& table, const Shape& indices, std::int64_t batch) {
+  if (table.rank() <= batch || indices.rank() < batch)
+    context.fail("'batch_dims' must be in the range [0, min(rank of indices, rank of resource - 1)], got " +
+                 std::to_string(batch) + " for a resource of shape " + table.to_string() + " and indices of shape " +
+                 indices.to_string());
+  for (int i = 0; i < batch; ++i)
+    if (table[i] != indices[i])
+      context.fail("the first " + std::to_string(batch) + " dimension(s) of 'resource' and 'indices' must agree " +
+                   "(batch_dims), got shapes " + table.to_string() + " and " + indices.to_string());
+}
+
 void gather_kernel(KernelContext& context) {
   VariableResource& from = variable(context);
   std::shared_lock lock(from.mutex());  // for the whole run: a writer waits rather than copying a huge table
   const Tensor& table = from.value(context.op().name());
   const Shape& shape = table.shape();
   const Shape& index_shape = context.input(1).shape();
+  if (shape.rank() < 1) context.fail("'resource' must have at least 1 dimension, got shape " + shape.to_string());
+  check_batch(context, shape, index_shape, context.attributes<ResourceGatherAttributes>().batch_dims);
   const int batch = static_cast<int>(context.attributes<ResourceGatherAttributes>().batch_dims);
-  if (shape.rank() < batch + 1)
-    context.fail("'resource' must have at least " + std::to_string(batch + 1) + " dimension(s), got shape " +
-                 shape.to_string());
-  Shape output;
-  for (int i = 0; i < index_shape.rank(); ++i) output.push_back(index_shape[i]);
+  Shape output = index_shape;
   for (int i = batch + 1; i < shape.rank(); ++i) output.push_back(shape[i]);
   const std::int64_t rows = shape[batch], width = elements_of(shape, batch + 1, shape.rank());
   const std::int64_t batches = elements_of(shape, 0, batch);
