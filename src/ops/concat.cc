@@ -164,7 +164,7 @@ const OpDef pack_op{
 
 Tensor concat(std::span<const Tensor> values, std::int64_t axis) {
   std::vector<InputRef> inputs(values.begin(), values.end());
-  const Tensor at = constant(axis, DType::int32);
+  const Tensor at = axis_tensor(axis);
   inputs.push_back(at);
   return apply(concat_v2_op, inputs, nullptr);
 }

@@ -182,7 +182,7 @@ const OpDef gather_nd_op{
 
 Tensor gather(Tensor x, Tensor indices, const GatherOptions& options) {
   const GatherAttributes attributes{options.batch_dims};
-  return apply(gather_v2_op, {std::move(x), indices, constant(options.axis, DType::int32)}, &attributes);
+  return apply(gather_v2_op, {std::move(x), indices, axis_tensor(options.axis)}, &attributes);
 }
 Tensor gather_nd(Tensor x, Tensor indices) { return apply(gather_nd_op, {std::move(x), indices}); }
 
