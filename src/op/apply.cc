@@ -1,4 +1,5 @@
 // The door that every operation passes: check types, infer shapes, act (kernel or recorder), tell the observers.
+#include <algorithm>
 #include <array>
 
 #include "capstan/base/error.h"
@@ -99,7 +100,7 @@ class TypeBinding {
 
   const OpDef& op_;
   const Signature& signature_;
-  std::array<DType, 8> bound_{};
+  std::array<DType, kMaxTypeVariables> bound_{};
 };
 
 void set_output_types(const OpRuntime& runtime, const TypeBinding& types, std::span<const InputRef> inputs,
@@ -235,9 +236,11 @@ std::size_t list_length(const OpDef& op, const OpRuntime& runtime, const Argumen
       if (count < 0 || count > (1 << 20)) fail_output_count(op, list.count_name, count);
       return static_cast<std::size_t>(count);
     }
-  std::size_t singles = 0;
-  for (const Argument& argument : runtime.signature.inputs) singles += !argument.is_list;
-  return input_count - singles;
+  const auto& inputs = runtime.signature.inputs;
+  const auto lists = static_cast<std::size_t>(std::ranges::count_if(inputs, &Argument::is_list));
+  const std::size_t singles = inputs.size() - lists;
+  if (input_count < singles) fail_count(op, runtime.signature, input_count);
+  return (input_count - singles) / lists;
 }
 
 }  // namespace
