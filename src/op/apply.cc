@@ -1,6 +1,8 @@
 // The door that every operation passes: check types, infer shapes, act (kernel or recorder), tell the observers.
 #include <algorithm>
 #include <array>
+#include <new>
+#include <stdexcept>
 
 #include "capstan/base/error.h"
 #include "capstan/op/op.h"
@@ -135,6 +137,21 @@ bool any_symbolic(std::span<const InputRef> inputs) {
   thread_state().recorder->record(op, attributes, inputs, specs, outputs);
 }
 
+[[noreturn, gnu::noinline]] void fail_memory(const OpDef& op) {
+  throw ResourceExhausted(std::string(op.name()) + ": out of memory: the kernel's working memory does not fit");
+}
+
+/// Kernels keep working memory in the standard containers too, whose errors get a type here.
+inline void run(const OpDef& op, Kernel kernel, KernelContext& context) {
+  try {
+    kernel(context);
+  } catch (const std::bad_alloc&) {
+    fail_memory(op);
+  } catch (const std::length_error&) {
+    fail_memory(op);
+  }
+}
+
 /// Steps 2 and 3: run or record, then tell.
 inline void act(const OpDef& op, Kernel kernel, DType key, const void* attributes, std::span<const InputRef> inputs,
                 std::span<const TensorSpec> specs, std::span<Tensor> outputs) {
@@ -147,7 +164,7 @@ inline void act(const OpDef& op, Kernel kernel, DType key, const void* attribute
       fail_no_kernel(op, key);
     // Observers are told of the inputs afterwards, so nobody may write over them while someone listens.
     KernelContext context(op, attributes, inputs, specs, outputs, /*may_take_over=*/!is_observed);
-    kernel(context);
+    run(op, kernel, context);
   }
   if (is_observed) ObserverList::tell(OpCall(op, attributes, inputs, outputs));
 }

@@ -95,5 +95,41 @@ TEST(Apply, TooFewInputsForAListOfOutputs) {
   expect_refused([] { find_op("ConcatOffset").call_all({}, {}); }, "ConcatOffset: takes 2 arguments, got 0");
 }
 
+// ---- memory
+// -----------------------------------------------------------------------------------------------------------
+
+template <std::int64_t kCount>
+void greedy_kernel(KernelContext& context) {
+  const std::vector<double> all(static_cast<std::size_t>(kCount));
+  *context.make_output<float>(0) = static_cast<float>(all[0]);
+}
+
+TEST(Apply, AKernelWithoutMemoryIsATypedError) {
+  const auto greedy = [](std::string_view signature, Kernel kernel) {
+    return define_op({.signature = signature,
+                      .summary = "Asks for more memory than there is.",
+                      .shape = shape::scalar,
+                      .cpu = KernelSet{}.set(DType::float32, kernel)});
+  };
+  for (const Op& op : {greedy("TestGreedy(x: T) -> (y: T); T: {float}", greedy_kernel<std::int64_t{1} << 55>),
+                       greedy("TestGreedier(x: T) -> (y: T); T: {float}", greedy_kernel<std::int64_t{1} << 62>)}) {
+    try {
+      op(constant(1.f));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const ResourceExhausted& error) {
+      EXPECT_EQ(error.message().rfind(std::string(op.name()) + ": out of memory", 0), 0u) << error.what();
+    }
+  }
+}
+
+TEST(Apply, AnOutputThatDoesNotFitNamesTheOp) {
+  try {
+    find_op("Fill").call({constant(std::vector<std::int64_t>{std::int64_t{1} << 50}), constant(1.f)}, {});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const ResourceExhausted& error) {
+    EXPECT_EQ(error.message().rfind("Fill: ", 0), 0u) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace capstan

@@ -9,7 +9,12 @@
 namespace capstan {
 
 void* KernelContext::make_output(std::size_t i, const Shape& shape) {
-  outputs_[i] = new_tensor(specs_[i].dtype, shape);
+  try {
+    outputs_[i] = new_tensor(specs_[i].dtype, shape);
+  } catch (Error& error) {  // too large
+    error.add_context(op_.name());
+    throw;
+  }
   return mutable_data(outputs_[i]);
 }
 
@@ -32,7 +37,6 @@ void KernelContext::fail(const std::string& message) const {
   throw InvalidArgument(std::string(op_.name()) + ": " + message);
 }
 
-}  // namespace capstan
 namespace detail {
 
 void check_elementwise(const KernelContext& context, std::size_t inputs, DType dtype) {
@@ -54,3 +58,4 @@ void check_elementwise(const KernelContext& context, std::size_t inputs, DType d
 }
 
 }  // namespace detail
+}  // namespace capstan
