@@ -13,6 +13,8 @@ namespace {
 /// The handle's declared value, where the handle is known.
 TensorSpec declared(const InferContext& context) {
   const Tensor* handle = context.input_value(0);
+  if (handle && handle->size() != 1)
+    context.fail("a handle must have exactly one element, got shape " + handle->shape().to_string());
   const Resource* resource = handle ? resource_of(*handle) : nullptr;
   if (!resource) return {DType::invalid, Shape::unknown()};
   return {resource->value_dtype(), resource->value_shape()};

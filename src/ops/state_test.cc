@@ -8,6 +8,7 @@
 #include "capstan/ops/array.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/reduce.h"
+#include "capstan/ops/slicing.h"
 #include "capstan/state/variable.h"
 
 namespace capstan {
@@ -82,6 +83,36 @@ TEST(ResourceGatherGradient, OfAPartlyDeclaredShape) {
   GradientTape tape;
   const Tensor y = reduce_sum(rows.sparse_read(constant({1})));
   EXPECT_EQ(tape.gradient(y, rows).tensor().to_vector<float>(), (Floats{0, 0, 1, 1, 0, 0}));
+}
+
+TEST(DestroyResource, TheValueIsGone) {
+  const Variable doomed(counted({2}));
+  const Op destroy = find_op("DestroyResourceOp");
+  const auto destroyed = [&](bool ignore) {
+    return destroy.call_all(std::vector{doomed.handle()}, {{"ignore_lookup_error", ignore}});
+  };
+  destroyed(false);
+  EXPECT_FALSE(doomed.is_initialized());
+  EXPECT_THROW(doomed.value(), FailedPrecondition);
+  EXPECT_THROW(doomed.assign_add(constant({1.f, 1.f})), FailedPrecondition);
+  EXPECT_NO_THROW(destroyed(true));
+  EXPECT_THROW(destroyed(false), NotFound);
+  doomed.assign(constant({3.f, 4.f}));
+  EXPECT_EQ(doomed.value().to_vector<float>(), (Floats{3, 4}));
+}
+
+TEST(Handle, IsOneElement) {
+  const Variable table(counted({3, 2}));
+  const Tensor none = slice(reshape(table.handle(), Shape{1}), {Range(0, 0)});
+  ASSERT_EQ(none.shape(), (Shape{0}));
+  for (const std::string op : {"ReadVariableOp", "VariableShape", "VarIsInitializedOp"}) {
+    try {
+      find_op(op).call({none}, {});
+      ADD_FAILURE() << op << " threw nothing";
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.message(), op + ": a handle must have exactly one element, got shape [0]");
+    }
+  }
 }
 
 }  // namespace
