@@ -8,6 +8,7 @@
 #include "cpu/images.h"
 #include "cpu/tables.h"
 #include "ops/nn.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -21,9 +22,9 @@ struct Sizes {
     const int channel = channels_first ? 1 : shape.rank() - 1;
     channels = shape[channel];
     for (int axis = 1; axis < shape.rank(); ++axis)
-      if (axis != channel) pixels *= shape[axis];
+      if (axis != channel) pixels = multiply_counts(pixels, shape[axis]);
   }
-  std::int64_t rows() const { return batch * pixels; }
+  std::int64_t rows() const { return multiply_counts(batch, pixels); }
   std::int64_t rows_per_block() const {
     return std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, channels));
   }

@@ -5,6 +5,7 @@
 #include "cpu/scratch.h"
 #include "cpu/tables.h"
 #include "ops/nn.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -33,8 +34,9 @@ struct Layout {
   explicit Layout(const KernelContext& context) {
     const Shape& shape = context.input(0).shape();
     const int channel = is_channels_first(context.attributes<LayoutAttributes>().data_format) ? 1 : shape.rank() - 1;
-    for (int axis = 0; axis < shape.rank(); ++axis)
-      (axis < channel ? outer : axis == channel ? channels : inner) *= shape[axis];
+    outer = count_of(shape, 0, channel);
+    channels = shape[channel];
+    inner = count_of(shape, channel + 1, shape.rank());
   }
   std::int64_t row() const { return channels * inner; }
   std::int64_t rows_per_block() const {

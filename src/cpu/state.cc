@@ -10,6 +10,7 @@
 #include "cpu/tables.h"
 #include "ops/variable_resource.h"
 #include "tensor/storage.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -98,12 +99,6 @@ std::vector<std::int64_t> checked_indices(KernelContext& context, std::int64_t r
   return all;
 }
 
-std::int64_t elements_of(const Shape& shape, int from, int to) {
-  std::int64_t count = 1;
-  for (int i = from; i < to; ++i) count *= shape[i];
-  return count;
-}
-
 /// What the shape function could not see of a variable whose shape was not declared.
 void check_batch(const KernelContext& context, const Shape& table, const Shape& indices, std::int64_t batch) {
   if (table.rank() <= batch || indices.rank() < batch)
@@ -127,8 +122,8 @@ void gather_kernel(KernelContext& context) {
   const int batch = static_cast<int>(context.attributes<ResourceGatherAttributes>().batch_dims);
   Shape output = index_shape;
   for (int i = batch + 1; i < shape.rank(); ++i) output.push_back(shape[i]);
-  const std::int64_t rows = shape[batch], width = elements_of(shape, batch + 1, shape.rank());
-  const std::int64_t batches = elements_of(shape, 0, batch);
+  const std::int64_t rows = shape[batch], width = count_of(shape, batch + 1, shape.rank());
+  const std::int64_t batches = count_of(shape, 0, batch);
   const auto indices = checked_indices(context, rows);
   const std::int64_t per_batch = batches ? static_cast<std::int64_t>(indices.size()) / batches : 0;
   visit_storage(table.dtype(), [&]<class T>() {
@@ -175,7 +170,7 @@ void scatter(KernelContext& context) {
   const Shape shape = to.value(context.op().name()).shape();
   if (shape.rank() < 1) context.fail("'resource' must have at least 1 dimension, got shape " + shape.to_string());
   const auto indices = checked_indices(context, shape[0]);
-  const std::int64_t width = elements_of(shape, 1, shape.rank());
+  const std::int64_t width = count_of(shape, 1, shape.rank());
   const Tensor& updates = context.input(2);
   const bool is_scalar = updates.rank() == 0;
   if (!is_scalar && updates.size() != static_cast<std::int64_t>(indices.size()) * width)
