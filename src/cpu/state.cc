@@ -5,12 +5,13 @@
 #include <limits>
 #include <mutex>
 
+#include "capstan/base/error.h"
 #include "cpu/elementwise.h"
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "ops/variable_resource.h"
-#include "tensor/storage.h"
 #include "tensor/element_count.h"
+#include "tensor/storage.h"
 
 namespace capstan::cpu {
 namespace {
@@ -84,7 +85,14 @@ void variable_shape_kernel(KernelContext& context) {
   }
 }
 
-void destroy_kernel(KernelContext&) {}
+void destroy_kernel(KernelContext& context) {
+  VariableResource& doomed = variable(context);
+  std::unique_lock lock(doomed.mutex());
+  if (!doomed.is_initialized() && !context.attributes<DestroyAttributes>().ignore_lookup_error)
+    throw NotFound(std::string(context.op().name()) + ": variable '" + doomed.name() + "' in container '" +
+                   doomed.container() + "' does not exist: it was never assigned, or has been deleted");
+  doomed.clear();
+}
 
 /// Indices as 64-bit numbers, all checked against the number of rows before anything is written.
 std::vector<std::int64_t> checked_indices(KernelContext& context, std::int64_t rows) {

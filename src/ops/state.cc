@@ -182,7 +182,7 @@ const OpDef variable_shape_op{
 
 const OpDef destroy_resource_op{
     .signature = "DestroyResourceOp(resource: resource) -> ()",
-    .summary = "Has no effect on handles that count their references: the storage goes with the last of them.",
+    .summary = "Drops the variable's value; it has none until the next assignment.",
     .shape = shape::none,
     .gradient = not_differentiable,
     .attributes = attributes<DestroyAttributes>,
