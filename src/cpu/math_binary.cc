@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "cpu/arithmetic.h"
 #include "cpu/element.h"
 #include "cpu/tables.h"
 #include "ops/math.h"
@@ -40,19 +41,6 @@ struct MultiplyNoNan {
   template <class T>
   T operator()(T x, T y) const {
     return y == T(0) ? T(0) : x * y;
-  }
-};
-// NaN on either side comes out.
-struct Maximum {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x > y || x != x ? x : y;
-  }
-};
-struct Minimum {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x < y || x != x ? x : y;
   }
 };
 struct SquaredDifference {
@@ -145,8 +133,8 @@ KernelTable math_binary_kernels() {
       {&sub_op, vector_binary_kernels<Subtract, &FloatTable::subtract, &DoubleTable::subtract>(OtherNumbers{})},
       {&mul_op, vector_binary_kernels<Multiply, &FloatTable::multiply, &DoubleTable::multiply>(OtherNumbers{})},
       {&mul_no_nan_op, pair_kernels<MultiplyNoNan>(FloatingAndComplexTypes{})},
-      {&maximum_op, vector_binary_kernels<Maximum, &FloatTable::maximum, &DoubleTable::maximum>(IntegerTypes{})},
-      {&minimum_op, vector_binary_kernels<Minimum, &FloatTable::minimum, &DoubleTable::minimum>(IntegerTypes{})},
+      {&maximum_op, vector_binary_kernels<Larger, &FloatTable::maximum, &DoubleTable::maximum>(IntegerTypes{})},
+      {&minimum_op, vector_binary_kernels<Smaller, &FloatTable::minimum, &DoubleTable::minimum>(IntegerTypes{})},
       {&squared_difference_op,
        vector_binary_kernels<SquaredDifference, &FloatTable::squared_difference, &DoubleTable::squared_difference>(
            join_t<ComplexTypes, TypeList<std::int32_t, std::int64_t>>{})},
