@@ -1,4 +1,4 @@
-// Numeric edges of the elementwise operations, among them those of public reports (section C9 of the catalogue).
+// Numeric edges of the elementwise operations, among them those that users of TensorFlow reported.
 #include <gtest/gtest.h>
 
 #include <cmath>
