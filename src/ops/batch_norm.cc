@@ -28,7 +28,7 @@ std::int64_t merge_channels(const InferContext& context, std::int64_t channels, 
   const std::int64_t size = shape.rank() == 1 ? shape[0] : Shape::kUnknown;
   if (channels >= 0 && size >= 0 && channels != size)
     context.fail("'" + std::string(name) + "' must have one number for each of the " + std::to_string(channels) +
-                 " channels, got " + std::to_string(size));
+                 " channels, got shape " + shape.to_string());
   return channels < 0 ? size : channels;
 }
 

@@ -61,12 +61,12 @@ std::vector<std::int64_t> part_sizes(const InferContext& context, std::int64_t w
     if (*size == -1)
       open = size;
     else if (__builtin_add_overflow(sum, *size, &sum))
-      context.fail("the sum of 'size_splits' does not fit into 64 bits");
+      context.fail("the sum of 'size_splits' does not fit into 64 bits, at the size " + std::to_string(*size));
   }
   if (whole < 0) return sizes;
   if (open != sizes.end() ? sum > whole : sum != whole)
     context.fail("'size_splits' must add up to the size of the dimension, " + std::to_string(whole) +
-                 ", got a sum of " + std::to_string(sum));
+                 ", got a sum of " + std::to_string(sum) + " for shape " + context.input_shape(0).to_string());
   if (open != sizes.end()) *open = whole - sum;
   return sizes;
 }
