@@ -2,7 +2,9 @@
 // This header brings everything; each part has a header of its own beside it.
 #pragma once
 
+#include "capstan/autodiff/forward_accumulator.h"
 #include "capstan/autodiff/gradient_tape.h"
+#include "capstan/autodiff/jacobian.h"
 #include "capstan/autodiff/record.h"
 #include "capstan/base/error.h"
 #include "capstan/base/threads.h"

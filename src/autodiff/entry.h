@@ -14,8 +14,8 @@ namespace capstan {
 struct Edge {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t entry = kNone;
-  std::uint16_t output = 0;
-  bool is_cut = false;  // the input's type carries no gradient: followed only to explain
+  std::uint32_t output : 31 = 0;
+  std::uint32_t is_cut : 1 = 0;  // the input's type carries no gradient: followed only to explain
 
   bool exists() const { return entry != kNone; }
 };
@@ -57,8 +57,8 @@ struct Entry {
   bool is_cut = false;             // not differentiable: only there to explain
   bool outputs_are_self = false;   // saved outputs are the tensors themselves, not copies without identity
   bool shapes_like_output = true;  // dropped inputs have the output's shape
-  std::uint16_t input_count = 0;
-  std::uint16_t output_count = 0;
+  std::uint32_t input_count = 0;
+  std::uint32_t output_count = 0;
   DType dtypes[kFew] = {};
   Edge edges[kFew];
   SmallVector<Tensor, kFew> saved;  // inputs first, then outputs, those that the gradient reads
@@ -69,6 +69,7 @@ struct Entry {
   std::uint32_t mark = 0;
   std::uint32_t pending = 0;
   std::uint32_t slot = 0;
+  bool leads_to_source = false;
 
   Edge& edge(std::size_t i) { return i < kFew ? edges[i] : details->more_edges[i - kFew]; }
   const Edge& edge(std::size_t i) const { return i < kFew ? edges[i] : details->more_edges[i - kFew]; }

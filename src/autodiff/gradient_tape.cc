@@ -3,21 +3,13 @@
 #include "autodiff/explain.h"
 #include "autodiff/sweep.h"
 #include "autodiff/tape.h"
+#include "autodiff/value_spec.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "capstan/ops/array.h"
-#include "tensor/handle.h"
-#include "tensor/storage.h"
 
 namespace capstan {
 namespace {
-
-/// Type and shape of the value that a tensor is or, for a variable's handle, stands for.
-TensorSpec value_spec(const Tensor& tensor) {
-  if (tensor.dtype() != DType::resource) return {tensor.dtype(), tensor.shape()};
-  const Resource* resource = resource_of(tensor);
-  return {resource->value_dtype(), resource->value_shape()};
-}
 
 Tensor zero_for(const Tensor& source) {
   const TensorSpec spec = value_spec(source);
@@ -37,9 +29,9 @@ Tensor seed_for(const Tensor& target, const Tensor& given, std::size_t index) {
   return given;
 }
 
-void check_defined(std::span<const Tensor> tensors, const char* what) {
+void check_defined(const char* function, std::span<const Tensor> tensors, const char* what) {
   for (const Tensor& tensor : tensors)
-    if (!tensor.is_defined()) throw TypeError(std::string("GradientTape.gradient: a ") + what + " holds no tensor");
+    if (!tensor.is_defined()) throw TypeError(std::string(function) + ": a " + what + " holds no tensor");
 }
 
 }  // namespace
@@ -84,6 +76,7 @@ bool GradientTape::is_recording() const { return tape_->is_recording(); }
 
 void GradientTape::reset() {
   tape_->check_thread("GradientTape.reset");
+  tape_->check_idle("GradientTape.reset");
   // Tensors remember the tape that recorded them, so forgetting means to go on with another one.
   auto* fresh = new Tape(tape_->is_persistent(), tape_->watches_accessed());
   tape_->close();
@@ -111,20 +104,23 @@ std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targ
     throw FailedPrecondition(
         "GradientTape.gradient: a tape that is not persistent gives its gradient once; make it with {.persistent = "
         "true}");
-  check_defined(targets, "target");
-  check_defined(sources, "source");
+  tape_->check_idle("GradientTape.gradient");
+  check_defined("GradientTape.gradient", targets, "target");
+  check_defined("GradientTape.gradient", sources, "source");
   if (options.output_gradients.size() > targets.size())
     throw InvalidArgument("GradientTape.gradient: got " + std::to_string(options.output_gradients.size()) +
                           " output_gradients for " + std::to_string(targets.size()) + " targets");
 
-  struct UseUp {  // also when a gradient function throws
-    Tape* tape;
-    ~UseUp() {
+  struct Sweeping {  // also when a gradient function throws
+    explicit Sweeping(Tape* of) : tape(of) { tape->set_sweeping(true); }
+    ~Sweeping() {
+      tape->set_sweeping(false);
       if (tape->is_persistent()) return;
       tape->use_up();
       tape->close();
     }
-  } use_up{tape_};
+    Tape* tape;
+  } sweeping{tape_};
   if (!tape_->is_persistent())
     tape_->stop();
   else if (tape_->is_recording())
@@ -157,6 +153,8 @@ std::string GradientTape::explain_tensors(const Tensor& target, const Tensor& so
     throw FailedPrecondition(
         "GradientTape.explain: the tape has given its gradient and forgotten; ask before, or make "
         "it with {.persistent = true}");
+  check_defined("GradientTape.explain", std::span(&target, 1), "target");
+  check_defined("GradientTape.explain", std::span(&source, 1), "source");
   return Explanation(*tape_, std::span(&target, 1)).of(source);
 }
 

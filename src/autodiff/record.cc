@@ -2,16 +2,36 @@
 
 #include <algorithm>
 
+#include "autodiff/accumulator.h"
 #include "autodiff/tape.h"
+#include "capstan/base/error.h"
 
 namespace capstan {
+namespace {
+
+void check_defined(const RecordedOperation& operation) {
+  const auto is_missing = [](const Tensor& tensor) { return !tensor.is_defined(); };
+  if (std::ranges::any_of(operation.inputs, is_missing) || std::ranges::any_of(operation.outputs, is_missing))
+    throw TypeError("record_operation: an input or output of '" + operation.name + "' holds no tensor");
+}
+
+}  // namespace
+
+void record_operation(const RecordedOperation& operation) {
+  check_defined(operation);
+  if (thread_state().paused) return;
+  if (operation.backward)
+    for (Tape* tape : std::vector<Tape*>(Tape::alive()))
+      if (tape->is_recording())
+        tape->record_function(operation.name, operation.outputs, operation.inputs, operation.backward);
+  if (operation.is_seen_forward)
+    for (Accumulator* accumulator : std::vector<Accumulator*>(Accumulator::alive()))
+      if (accumulator->is_recording()) accumulator->on_function(operation);
+}
 
 void record_operation(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                       const BackwardFunction& backward) {
-  if (thread_state().paused) return;
-  const std::vector<Tape*> tapes = Tape::alive();
-  for (Tape* tape : tapes)
-    if (tape->is_recording()) tape->record_function(name, outputs, inputs, backward);
+  record_operation({.name = name, .outputs = outputs, .inputs = inputs, .backward = backward});
 }
 
 StopRecording::StopRecording() { ++thread_state().paused; }
@@ -19,10 +39,12 @@ StopRecording::~StopRecording() { --thread_state().paused; }
 
 bool should_record(std::span<const Tensor> inputs) {
   if (thread_state().paused) return false;
-  return std::ranges::any_of(Tape::alive(), [&](const Tape* tape) {
-    return tape->is_recording() && std::ranges::any_of(inputs, [&](const Tensor& tensor) {
-             return is_trainable(tensor.dtype()) && tape->find(tensor).exists();
-           });
+  const auto is_followed = [](const auto* listener, const Tensor& tensor) {
+    return listener->is_recording() && tensor.is_defined() && is_trainable(tensor.dtype()) && listener->knows(tensor);
+  };
+  return std::ranges::any_of(inputs, [&](const Tensor& tensor) {
+    return std::ranges::any_of(Tape::alive(), [&](const Tape* tape) { return is_followed(tape, tensor); }) ||
+           std::ranges::any_of(Accumulator::alive(), [&](const Accumulator* a) { return is_followed(a, tensor); });
   });
 }
 

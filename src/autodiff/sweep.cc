@@ -2,6 +2,7 @@
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
 #include "capstan/ops/math.h"
 #include "ops/slices.h"
 
@@ -14,11 +15,17 @@ const Tensor& nothing() {
   return *undefined;
 }
 
-std::uint64_t needed_inputs(const Entry& entry) {
-  std::uint64_t needed = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(entry.input_count, 64); ++i)
-    if (entry.edge(i).exists() && !entry.edge(i).is_cut) needed |= std::uint64_t{1} << i;
-  return needed;
+bool carries(const Edge& edge) { return edge.exists() && !edge.is_cut; }
+
+/// Shape of the operation's output, of which this is the gradient.
+Shape shape_of_gradient(const Gradient& dy) {
+  if (!dy.is_slices()) return dy.tensor().shape();
+  const Tensor& dense = dy.slices().dense_shape;
+  if (!dense.is_defined() || dense.is_symbolic()) return dy.tensor().shape();
+  Shape shape;
+  const Tensor sizes = cast(dense, DType::int64);
+  for (const std::int64_t size : sizes.values<std::int64_t>()) shape.push_back(size);
+  return shape;
 }
 
 }  // namespace
@@ -29,9 +36,9 @@ void Sweep::Accumulator::add(Gradient gradient) {
     return;
   }
   if (!dense.is_defined())
-    dense = gradient.tensor();
+    dense = std::move(gradient).tensor();
   else
-    dense = std::move(dense) + gradient.tensor();
+    dense = std::move(dense) + std::move(gradient).tensor();
 }
 
 Gradient Sweep::Accumulator::total() {
@@ -69,36 +76,75 @@ Sweep::Accumulator* Sweep::accumulator(const Edge& edge) {
 }
 
 /// Reaches everything the targets depend on, and counts for each entry how many inputs of reached entries it feeds.
-void Sweep::count_consumers() {
+void Sweep::reach() {
   for (std::size_t at = 0; at < reached_.size(); ++at) {
     const Entry& entry = tape_.entry(reached_[at]);
     if (entry.is_cut) continue;
     for (std::size_t i = 0; i < entry.input_count; ++i) {
       const Edge& edge = entry.edge(i);
-      if (!edge.exists() || edge.is_cut) continue;
+      if (!carries(edge)) continue;
       visit(edge.entry);
       ++tape_.entry(edge.entry).pending;
     }
   }
 }
 
+/// Brings the reached entries into an order in which each comes after all that it feeds.
+void Sweep::order() {
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t index : reached_)
+    if (tape_.entry(index).pending == 0) ready.push_back(index);
+  order_.reserve(reached_.size());
+  while (!ready.empty()) {
+    const std::uint32_t index = ready.back();
+    ready.pop_back();
+    order_.push_back(index);
+    const Entry& entry = tape_.entry(index);
+    if (entry.is_cut) continue;
+    for (std::size_t i = 0; i < entry.input_count; ++i)
+      if (carries(entry.edge(i)) && --tape_.entry(entry.edge(i).entry).pending == 0)
+        ready.push_back(entry.edge(i).entry);
+  }
+}
+
+/// Only what lies between targets and sources is computed.
+void Sweep::mark_paths(std::span<const Edge> sources) {
+  for (const Edge& source : sources) {
+    if (!source.exists()) continue;
+    if (Accumulator* sum = accumulator(source)) sum->is_source = true;
+  }
+  for (std::size_t at = order_.size(); at-- > 0;) {
+    Entry& entry = tape_.entry(order_[at]);
+    entry.leads_to_source = false;
+    if (!entry.is_cut)
+      for (std::size_t i = 0; i < entry.input_count && !entry.leads_to_source; ++i) {
+        const Edge& edge = entry.edge(i);
+        entry.leads_to_source =
+            carries(edge) && (tape_.entry(edge.entry).leads_to_source || accumulator(edge)->is_source);
+      }
+  }
+}
+
+bool Sweep::is_wanted(const Edge& edge) {
+  return carries(edge) && (tape_.entry(edge.entry).leads_to_source || accumulator(edge)->is_source);
+}
+
+std::uint64_t Sweep::needed_inputs(const Entry& entry) {
+  std::uint64_t needed = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(entry.input_count, 64); ++i)
+    if (is_wanted(entry.edge(i))) needed |= std::uint64_t{1} << i;
+  return needed;
+}
+
 std::vector<Gradient> Sweep::run(std::span<const Tensor> sources) {
-  count_consumers();
+  std::vector<Edge> edges;
+  for (const Tensor& source : sources) edges.push_back(tape_.find(source));
+  reach();
+  order();
+  mark_paths(edges);
   for (auto& [edge, seed] : seeds_) accumulator(edge)->add(std::move(seed));
   seeds_.clear();
-  std::vector<Edge> edges;
-  for (const Tensor& source : sources) {
-    edges.push_back(tape_.find(source));
-    if (!edges.back().exists()) continue;
-    if (Accumulator* sum = accumulator(edges.back())) sum->is_source = true;
-  }
-  for (std::uint32_t index : reached_)
-    if (tape_.entry(index).pending == 0) ready_.push_back(index);
-  while (!ready_.empty()) {
-    const std::uint32_t index = ready_.back();
-    ready_.pop_back();
-    process(index);
-  }
+  for (const std::uint32_t index : order_) process(index);
   std::vector<Gradient> gradients;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     Accumulator* sum = edges[i].exists() && is_trainable(sources[i].dtype()) ? accumulator(edges[i]) : nullptr;
@@ -111,9 +157,8 @@ void Sweep::process(std::uint32_t index) {
   Entry& entry = tape_.entry(index);
   if (entry.kind == Entry::Kind::leaf || entry.is_cut) return;
   SmallVector<Gradient, 4> dy(entry.output_count);
-  if (collect(entry, dy)) call_gradient(index, dy);
+  if (collect(entry, dy) && entry.leads_to_source) call_gradient(index, dy);
   if (!tape_.is_persistent()) tape_.release_saved(index);
-  release_inputs(entry);
 }
 
 /// Takes the sums that arrived at the entry's outputs; false if there is none.
@@ -125,7 +170,7 @@ bool Sweep::collect(Entry& entry, std::span<Gradient> dy) {
     any = any || dy[i].has_value();
     if (!sum.is_source) sum = {};
   }
-  if (!any || dy.size() == 1 || !entry.details) return any;
+  if (!any || !entry.leads_to_source || dy.size() == 1 || !entry.details) return any;
   const std::uint64_t may_be_absent = entry.kind == Entry::Kind::op ? entry.op->facts.gradient_may_be_absent : 0;
   for (std::size_t i = 0; i < dy.size(); ++i) {
     if (dy[i].has_value() || (i < 64 && (may_be_absent >> i & 1))) continue;
@@ -135,14 +180,7 @@ bool Sweep::collect(Entry& entry, std::span<Gradient> dy) {
   return true;
 }
 
-void Sweep::release_inputs(Entry& entry) {
-  for (std::size_t i = 0; i < entry.input_count; ++i) {
-    const Edge& edge = entry.edge(i);
-    if (edge.exists() && !edge.is_cut && --tape_.entry(edge.entry).pending == 0) ready_.push_back(edge.entry);
-  }
-}
-
-void Sweep::call_gradient(std::uint32_t index, std::span<const Gradient> dy) {
+void Sweep::call_gradient(std::uint32_t index, std::span<Gradient> dy) {
   Entry& entry = tape_.entry(index);
   SmallVector<Gradient, 4> dx(entry.input_count);
   if (entry.kind == Entry::Kind::function)
@@ -151,11 +189,11 @@ void Sweep::call_gradient(std::uint32_t index, std::span<const Gradient> dy) {
     call_op_gradient(index, dy, dx);
   for (std::size_t i = 0; i < entry.input_count; ++i) {
     const Edge& edge = entry.edge(i);
-    if (dx[i].has_value() && edge.exists() && !edge.is_cut) accumulator(edge)->add(std::move(dx[i]));
+    if (dx[i].has_value() && is_wanted(edge)) accumulator(edge)->add(std::move(dx[i]));
   }
 }
 
-void Sweep::call_op_gradient(std::uint32_t index, std::span<const Gradient> dy, std::span<Gradient> dx) {
+void Sweep::call_op_gradient(std::uint32_t index, std::span<Gradient> dy, std::span<Gradient> dx) {
   Entry& entry = tape_.entry(index);
   const OpDef& op = *entry.op;
   if (!op.gradient) throw NotFound(std::string(op.name()) + ": no gradient is registered for this operation");
@@ -168,8 +206,8 @@ void Sweep::call_op_gradient(std::uint32_t index, std::span<const Gradient> dy, 
     outputs.push_back(op.saves.output(i) ? tape_.saved_output(index, i, entry.saved[at++]) : nothing());
   OpCall call(op, entry.attributes.get(), inputs, outputs);
   if (entry.shapes_like_output) {
-    // Only ops with one output are stored so; their gradient is dense or slices of the output's shape.
-    const Shape shape = dy[0].tensor().shape();
+    // Only ops with one output are stored so; its gradient has the output's shape.
+    const Shape shape = shape_of_gradient(dy[0]);
     call.describe_dropped(&shape, true, entry.dtypes, needed_inputs(entry));
     op.gradient(call, dy, dx);
   } else {

@@ -28,20 +28,23 @@ class Sweep {
   };
 
   void visit(std::uint32_t index);
-  void count_consumers();
+  void reach();
+  void order();
+  void mark_paths(std::span<const Edge> sources);
+  bool is_wanted(const Edge& edge);
+  std::uint64_t needed_inputs(const Entry& entry);
   void process(std::uint32_t index);
-  void call_gradient(std::uint32_t index, std::span<const Gradient> dy);
-  void call_op_gradient(std::uint32_t index, std::span<const Gradient> dy, std::span<Gradient> dx);
+  void call_gradient(std::uint32_t index, std::span<Gradient> dy);
+  void call_op_gradient(std::uint32_t index, std::span<Gradient> dy, std::span<Gradient> dx);
   void call_function(Entry& entry, std::span<const Gradient> dy, std::span<Gradient> dx);
   bool collect(Entry& entry, std::span<Gradient> dy);
-  void release_inputs(Entry& entry);
   Accumulator* accumulator(const Edge& edge);
 
   Tape& tape_;
   const std::uint32_t mark_;
   std::vector<Accumulator> accumulators_;
   std::vector<std::uint32_t> reached_;
-  std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> order_;
   std::vector<std::pair<Edge, Gradient>> seeds_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autodiff/accumulator.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "tensor/storage.h"
@@ -34,11 +35,15 @@ void remove_from_thread(Tape* tape) noexcept {
 
 Tape::Tape(bool persistent, bool watch_accessed)
     : is_persistent_(persistent), watches_accessed_(watch_accessed), thread_(std::this_thread::get_id()) {
-  on_recorded_tensor_death = tensor_died;
+  hear_of_deaths();
+  for (Tape* tape : std::vector<Tape*>(tapes_of_thread()))
+    if (tape->is_abandoned_.load(std::memory_order_acquire)) tape->close_abandoned();
   add_to_thread(this);
 }
 
 Tape::~Tape() = default;
+
+void Tape::hear_of_deaths() { on_recorded_tensor_death = tensor_died; }
 
 void Tape::drop_reference() noexcept {
   if (references_.drop()) delete this;
@@ -46,10 +51,21 @@ void Tape::drop_reference() noexcept {
 
 void Tape::close() noexcept {
   if (is_closed_) return;
+  if (std::this_thread::get_id() != thread_) {
+    references_.add();
+    is_abandoned_.store(true, std::memory_order_release);
+    return;
+  }
   stop();
   is_closed_ = true;
   forget_all();
   remove_from_thread(this);
+}
+
+void Tape::close_abandoned() noexcept {
+  is_abandoned_.store(false, std::memory_order_relaxed);
+  close();
+  drop_reference();
 }
 
 const std::vector<Tape*>& Tape::alive() { return tapes_of_thread(); }
@@ -70,6 +86,12 @@ void Tape::check_thread(const char* what) const {
     throw FailedPrecondition(std::string(what) + ": a tape may be used only on the thread that made it");
 }
 
+void Tape::check_idle(const char* what) const {
+  if (is_sweeping_)
+    throw FailedPrecondition(std::string(what) +
+                             ": the tape is computing gradients; a backward function may use another tape");
+}
+
 // ---- watching -------------------------------------------------------------------------------------------------------
 
 void Tape::watch(const Tensor& tensor) {
@@ -82,7 +104,7 @@ void Tape::watch(const Tensor& tensor) {
   leaf.kind = Entry::Kind::leaf;
   leaf.output_count = 1;
   leaf.uses = 1;  // leaves stay watched
-  by_identity_[identity_of(tensor)] = {index, 0, false};
+  by_identity_[identity_of(tensor)] = {index, 0, 0};
   tensor.rep_or_null()->is_known_by_identity.store(true, std::memory_order_relaxed);
   if (tensor.dtype() == DType::resource) watched_handles_.push_back(tensor);
 }
@@ -93,8 +115,7 @@ Edge Tape::find(const Tensor& tensor) const {
     const auto found = by_identity_.find(rep->identity.load(std::memory_order_relaxed));
     if (found != by_identity_.end()) return found->second;
   }
-  if (rep->producer.tape == this && !is_closed_)
-    return {rep->producer.entry, static_cast<std::uint16_t>(rep->producer.output), false};
+  if (rep->producer.tape == this && !is_closed_) return {rep->producer.entry, rep->producer.output, 0};
   return {};
 }
 
@@ -106,15 +127,26 @@ void watch_accessed_variable(const Tensor& handle) {
 // ---- recording ------------------------------------------------------------------------------------------------------
 
 std::uint32_t Tape::new_entry() {
-  ++live_entries_;
   if (!free_.empty()) {
     const std::uint32_t index = free_.back();
     free_.pop_back();
     entry(index).is_cut = false;
+    ++live_entries_;
     return index;
   }
-  if (entry_end_ % kChunkSize == 0) chunks_.push_back(std::make_unique<Entry[]>(kChunkSize));
+  if (entry_end_ % kChunkSize == 0) add_chunk();
+  ++live_entries_;
   return entry_end_++;
+}
+
+void Tape::add_chunk() {
+  // The lists of freed entries must never ask for memory: they grow while tensors die.
+  const std::size_t entries = (chunks_.size() + 1) * kChunkSize;
+  if (unused_.capacity() < entries) {
+    unused_.reserve(2 * entries);
+    free_.reserve(2 * entries);
+  }
+  chunks_.push_back(std::make_unique<Entry[]>(kChunkSize));
 }
 
 template <class TensorAt>
@@ -125,7 +157,7 @@ bool Tape::find_edges(std::size_t count, TensorAt&& tensor_at, SmallVector<Edge,
     Edge edge = find(tensor);
     if (edge.exists()) {
       any = true;
-      edge.is_cut = !is_trainable(tensor.dtype());
+      edge.is_cut = is_trainable(tensor.dtype()) ? 0 : 1;
     }
     edges.push_back(edge);
   }
@@ -133,7 +165,7 @@ bool Tape::find_edges(std::size_t count, TensorAt&& tensor_at, SmallVector<Edge,
 }
 
 void Tape::set_edges(Entry& made, std::span<const Edge> edges) {
-  made.input_count = static_cast<std::uint16_t>(edges.size());
+  made.input_count = static_cast<std::uint32_t>(edges.size());
   if (edges.size() > Entry::kFew) made.more().more_edges.assign(edges.begin() + Entry::kFew, edges.end());
   for (std::size_t i = 0; i < std::min(edges.size(), Entry::kFew); ++i) made.edges[i] = edges[i];
   for (const Edge& edge : edges)
@@ -141,6 +173,8 @@ void Tape::set_edges(Entry& made, std::span<const Edge> edges) {
 }
 
 void Tape::on_call(const OpCall& call) {
+  if (is_abandoned_.load(std::memory_order_acquire)) [[unlikely]]
+    return close_abandoned();
   if (has_foreign_deaths_.load(std::memory_order_relaxed)) [[unlikely]]
     drain_foreign();
   SmallVector<Edge, 4> edges;
@@ -153,11 +187,14 @@ void Tape::on_call(const OpCall& call) {
   Entry& made = entry(index);
   made.kind = Entry::Kind::op;
   made.op = &call.op();
-  made.output_count = static_cast<std::uint16_t>(call.output_count());
+  made.output_count = static_cast<std::uint32_t>(call.output_count());
   made.is_cut = call.op().gradient.is_not_differentiable() ||
                 std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; });
   set_edges(made, edges);
-  if (!made.is_cut) save(made, call);
+  if (made.is_cut)
+    describe_inputs(made, call);
+  else
+    save(made, call);
   for (std::uint32_t i = 0; i < call.output_count(); ++i) connect_output(call.output(i), index, i, false);
 }
 
@@ -168,10 +205,10 @@ void Tape::save(Entry& made, const OpCall& call) {
   for (std::size_t i = 0; i < call.input_count(); ++i)
     if (saves.input(i)) made.saved.push_back(call.input(i));
   if (!saves.outputs) return;
-  // An entry that held its own output would keep itself alive. With one tape it keeps the elements without the identity
-  // and gives them their identity back when the gradient asks. With several, the others have to recognise the tensor:
-  // then it keeps the tensor itself, until the tape is done.
-  made.outputs_are_self = tapes_of_thread().size() > 1;
+  // An entry that held its own output would keep itself alive. With one listener it keeps the elements without the
+  // identity and gives them their identity back when the gradient asks. With several, the others have to recognise the
+  // tensor: then it keeps the tensor itself, until the tape is done.
+  made.outputs_are_self = tapes_of_thread().size() + Accumulator::alive().size() > 1;
   for (std::size_t i = 0; i < call.output_count(); ++i)
     if (saves.output(i))
       made.saved.push_back(made.outputs_are_self ? call.output(i)
@@ -205,7 +242,7 @@ void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32
     references_.add();
     return;
   }
-  const Edge edge{index, static_cast<std::uint16_t>(output), false};
+  const Edge edge{index, output, 0};
   const auto [at, is_new] = by_identity_.try_emplace(identity_of(tensor), edge);
   if (!is_new) {  // the tensor has a new producer
     drop_use(at->second.entry);
@@ -214,8 +251,8 @@ void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32
   rep->is_known_by_identity.store(true, std::memory_order_relaxed);
 }
 
-void Tape::record_function(std::string name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
-                           BackwardFunction backward) {
+void Tape::record_function(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                           const BackwardFunction& backward) {
   SmallVector<Edge, 4> edges;
   if (!find_edges(
           inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges))
@@ -224,16 +261,29 @@ void Tape::record_function(std::string name, std::span<const Tensor> outputs, st
   const std::uint32_t index = new_entry();
   Entry& made = entry(index);
   made.kind = Entry::Kind::function;
-  made.output_count = static_cast<std::uint16_t>(outputs.size());
+  made.output_count = static_cast<std::uint32_t>(outputs.size());
   set_edges(made, edges);
   EntryDetails& more = made.more();
-  more.name = std::move(name);
-  more.backward = std::move(backward);
+  more.name = name;
+  more.backward = backward;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i < Entry::kFew) made.dtypes[i] = inputs[i].dtype();
+    more.input_dtypes.push_back(inputs[i].dtype());
+  }
   for (const Tensor& output : outputs) more.outputs.push_back({output.dtype(), output.shape()});
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
     const bool has_other_producer = outputs[i].rep_or_null()->producer.tape || !is_sole_owner(outputs[i]);
     connect_output(outputs[i], index, i, has_other_producer);
   }
+}
+
+void Tape::hold_output(const Tensor& tensor) {
+  const Edge edge = find(tensor);
+  if (!edge.exists()) return;
+  Entry& made = entry(edge.entry);
+  if (made.kind != Entry::Kind::op || made.output_count != 1 || !made.op->saves.output(0) || made.saved.empty()) return;
+  made.saved[made.saved.size() - 1] = tensor;
+  made.outputs_are_self = true;
 }
 
 Tensor Tape::saved_output(std::uint32_t index, std::uint32_t k, const Tensor& saved) {
@@ -253,6 +303,7 @@ void Tape::tensor_died(detail::TensorRep* rep) {
   if (!rep->is_known_by_identity.load(std::memory_order_relaxed)) return;
   const std::uint64_t identity = rep->identity.load(std::memory_order_relaxed);
   for (Tape* tape : tapes_of_thread()) tape->identity_died(identity);
+  Accumulator::tensor_died(identity);
 }
 
 void Tape::output_died(std::uint32_t index) noexcept {

@@ -5,6 +5,7 @@
 // handle to one of its outputs, or a later entry. Building, dropping and sweeping use work lists, never the call stack.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -20,7 +21,8 @@ class Tape final : public Observer {
   Tape(bool persistent, bool watch_accessed);
   /// Drops the creator's reference; tensors that the tape recorded hold further ones.
   void drop_reference() noexcept;
-  /// Ends it for good: forgets everything.
+  /// Ends it for good: forgets everything. On another thread it only leaves a note for the tape's own thread, in whose
+  /// lists it stands.
   void close() noexcept;
 
   void start();
@@ -31,6 +33,9 @@ class Tape final : public Observer {
   bool is_used_up() const { return is_used_up_; }
   void use_up() { is_used_up_ = true; }
   void check_thread(const char* what) const;
+  /// Throws FailedPrecondition while the tape computes gradients: its entries carry the state of that sweep.
+  void check_idle(const char* what) const;
+  void set_sweeping(bool is_sweeping) { is_sweeping_ = is_sweeping; }
 
   void watch(const Tensor& tensor);
   const std::vector<Tensor>& watched_handles() const { return watched_handles_; }
@@ -38,10 +43,15 @@ class Tape final : public Observer {
   void on_variable_access(const Tensor& handle) override {
     if (watches_accessed_) watch(handle);
   }
-  void record_function(std::string name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
-                       BackwardFunction backward);
+  void record_function(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                       const BackwardFunction& backward);
 
   Edge find(const Tensor& tensor) const;
+  bool knows(const Tensor& tensor) const { return find(tensor).exists(); }
+  /// Keeps a recorded output itself where the tape kept a copy of its elements: someone else knows it by its identity.
+  void hold_output(const Tensor& tensor);
+  /// From now on tensors that a tape or an accumulator knows tell of their death.
+  static void hear_of_deaths();
   Entry& entry(std::uint32_t index) { return chunks_[index >> kChunkBits][index & (kChunkSize - 1)]; }
   std::size_t entry_count() const { return live_entries_; }
   std::uint32_t next_mark() { return ++mark_; }
@@ -55,10 +65,11 @@ class Tape final : public Observer {
   static const std::vector<Tape*>& alive();
 
  private:
-  static constexpr std::uint32_t kChunkBits = 8;
+  static constexpr std::uint32_t kChunkBits = 5;
   static constexpr std::uint32_t kChunkSize = 1u << kChunkBits;
 
   ~Tape() override;
+  void close_abandoned() noexcept;
   static void tensor_died(detail::TensorRep* rep);
   void output_died(std::uint32_t index) noexcept;
   void identity_died(std::uint64_t identity) noexcept;
@@ -69,6 +80,7 @@ class Tape final : public Observer {
   void forget_all() noexcept;
 
   std::uint32_t new_entry();
+  void add_chunk();
   void connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer);
   void save(Entry& entry, const OpCall& call);
   void describe_inputs(Entry& entry, const OpCall& call);
@@ -83,6 +95,8 @@ class Tape final : public Observer {
   bool is_recording_ = false;
   bool is_used_up_ = false;
   bool is_closed_ = false;
+  bool is_sweeping_ = false;
+  std::atomic<bool> is_abandoned_{false};
   bool is_freeing_ = false;
   std::uint32_t mark_ = 0;
   std::uint32_t entry_end_ = 0;

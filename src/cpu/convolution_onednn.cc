@@ -340,12 +340,56 @@ class Pieces {
   std::int64_t input_step_, output_step_, filter_size_;
 };
 
+/// With steps of 1 the gradient of the input is itself a convolution: of the output's gradient, with the filter turned
+/// about and its channels exchanged. The primitives for that are a third faster than those for the gradient.
+bool is_turned_convolution(const ConvolutionSizes& s) {
+  const auto reaches = [](const auto& of) {
+    const std::int64_t reach = (of.size - 1) * of.dilation;
+    return of.stride == 1 && of.before <= reach && of.after <= reach;
+  };
+  return s.groups == 1 && reaches(s.height) && reaches(s.width);
+}
+
+ConvolutionSizes turned(ConvolutionSizes s) {
+  std::swap(s.in_channels, s.out_channels);
+  for (auto* of : {&s.height, &s.width}) {
+    const std::int64_t reach = (of->size - 1) * of->dilation;
+    std::swap(of->in, of->out);
+    of->before = reach - of->before;
+    of->after = reach - of->after;
+  }
+  return s;
+}
+
+/// filter[height][width][in][out] as [-height][-width][out][in].
+Scratch<float> turned_filter(const ConvolutionSizes& s, const float* filter) {
+  const std::int64_t places = s.height.size * s.width.size, in = s.in_channels, out = s.out_channels;
+  Scratch<float> turned(static_cast<std::size_t>(places * in * out));
+  for (std::int64_t place = 0; place < places; ++place) {
+    const float* from = filter + (places - 1 - place) * in * out;
+    float* to = turned.data() + place * in * out;
+    for (std::int64_t i = 0; i < in; ++i)
+      for (std::int64_t o = 0; o < out; ++o) to[o * in + i] = from[i * out + o];
+  }
+  return turned;
+}
+
+bool run_turned(const OneDnn& dnn, const ConvolutionSizes& sizes, const ConvolutionArrays<float>& arrays) {
+  const ConvolutionSizes other = turned(sizes);
+  const Pieces pieces(dnn, ConvolutionKind::forward, other);
+  if (!pieces.are_usable()) return false;
+  const Scratch<float> filter = turned_filter(sizes, arrays.filter);
+  return pieces.run({arrays.output, filter.data(), arrays.input});
+}
+
 }  // namespace
 
 bool convolve_onednn(ConvolutionKind kind, const ConvolutionSizes& sizes, const ConvolutionArrays<float>& arrays) {
   const OneDnn* dnn = onednn();
   // A small convolution is over before the library has begun.
   if (!dnn || work_per_image(sizes) * static_cast<double>(sizes.batch) < 20'000) return false;
+  if (kind == ConvolutionKind::backprop_input && is_turned_convolution(sizes) && run_turned(*dnn, sizes, arrays))
+    return true;
   const Pieces pieces(*dnn, kind, sizes);
   return pieces.are_usable() && pieces.run(arrays);
 }

@@ -52,7 +52,7 @@ void run_binary(KernelContext& context, const BinaryLoops& loops) {
   const void* x = context.data<char>(0);
   const void* y = context.data<char>(1);
   const bool fits_x = same(context.input(0).shape(), shape), fits_y = same(context.input(1).shape(), shape);
-  void* out = context.make_output_over<char>(0, fits_x ? 0 : 1);
+  void* out = context.make_output_over<char>(0, context.can_take_over(0, 0) ? 0 : 1);
   const std::int64_t count = context.output(0).size();
   if (fits_x && fits_y) [[likely]] {
     for_blocks(count, kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {

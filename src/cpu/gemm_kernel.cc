@@ -50,7 +50,11 @@ HWY_INLINE void tile(const Strip<T>& a, const T* HWY_RESTRICT b, std::int64_t b_
   constexpr std::int64_t kN = kLanes<T>;
   V sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = accumulate ? hn::LoadU(d, c + r * c_row + v * kN) : hn::Zero(d);
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  for (int r = 0; r < kRows; ++r) {  // C is needed at the end only, and is on its way until then
+    __builtin_prefetch(c + r * c_row);
+    __builtin_prefetch(c + r * c_row + kVectors * kN - 1);
+  }
   // A base for every third row keeps the addresses within what one instruction can say.
   const T* HWY_RESTRICT base[(kRows + 2) / 3];
   for (int r = 0; r < kRows; r += 3) base[r / 3] = a.at + r * a.row;
@@ -65,7 +69,10 @@ HWY_INLINE void tile(const Strip<T>& a, const T* HWY_RESTRICT b, std::int64_t b_
     b += b_row;
   }
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, c + r * c_row + v * kN);
+    for (int v = 0; v < kVectors; ++v) {
+      T* const to = c + r * c_row + v * kN;
+      hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[r][v]) : sum[r][v], d, to);
+    }
 }
 
 template <int kVectors, class T>
@@ -150,51 +157,69 @@ void pack_columns(const T* b, std::int64_t b_row, std::int64_t b_column, std::in
     for (std::int64_t i = 0; i < k; ++i) to[i * kWidth<T> + j] = b[j * b_column + i * b_row];
 }
 
-/// Rows of A over `k`, brought together: contiguous rows, or for a transposed A the k-th elements of a tile's rows side
-/// by side. Returns how to read strip after strip.
-template <class T>
-struct PackedRows {
-  const T* at;
-  std::int64_t strip;  // from one tile's rows to the next
-  std::int64_t row, column;
+/// The rows of one tile. A last tile of one or two rows would wait for its own sums, so rows are shared evenly.
+struct TileRows {
+  std::int64_t first, count;
 };
-template <class T>
-PackedRows<T> pack_rows(const GemmBlock<T>& block, std::int64_t k0, std::int64_t k, T* to) {
-  const T* a = block.a + k0 * block.a_column;
-  if (block.a_column == 1) {
-    for (std::int64_t i = 0; i < block.m; ++i) std::copy_n(a + i * block.a_row, k, to + i * kDepth<T>);
-    return {to, kTileRows * kDepth<T>, kDepth<T>, 1};
-  }
-  for (std::int64_t i = 0; i < block.m; i += kTileRows) {
-    T* strip = to + i * kDepth<T>;
-    const std::int64_t rows = std::min(kTileRows, block.m - i);
-    if (rows == kTileRows && block.a_row == 1) {
-      for (std::int64_t p = 0; p < k; ++p)
-        std::memcpy(strip + p * kTileRows, a + i + p * block.a_column, kTileRows * sizeof(T));
-    } else {
-      for (std::int64_t p = 0; p < k; ++p)
-        for (std::int64_t r = 0; r < rows; ++r)
-          strip[p * kTileRows + r] = a[(i + r) * block.a_row + p * block.a_column];
-    }
-  }
-  return {to, kTileRows * kDepth<T>, 1, kTileRows};
+std::int64_t strip_count(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
+TileRows strip_rows(std::int64_t rows, std::int64_t strip) {
+  const std::int64_t strips = strip_count(rows), each = rows / strips, longer = rows % strips;
+  return {strip * each + std::min(strip, longer), each + (strip < longer)};
 }
 
+/// Rows of A over `k`: where they lie, or a copy that brings them together, a strip of kTileRows * kDepth after
+/// another.
 template <class T>
-void multiply_columns(const GemmBlock<T>& block, const PackedRows<T>& a, const T* b, std::int64_t b_row,
-                      std::int64_t columns, T* c, std::int64_t k, bool accumulate) {
-  for (std::int64_t i = 0, strip = 0; i < block.m; i += kTileRows, ++strip) {
-    const std::int64_t rows = std::min(kTileRows, block.m - i);
-    const Strip<T> left{a.at + strip * a.strip, a.row, a.column};
-    T* to = c + i * block.c_row;
+class LeftRows {
+ public:
+  /// In place.
+  LeftRows(const T* a, std::int64_t rows, std::int64_t row, std::int64_t column)
+      : at_(a), rows_(rows), row_(row), column_(column) {}
+  /// Copied to `to`: contiguous rows, or for a transposed A the k-th elements of a strip's rows side by side.
+  LeftRows(const T* a, std::int64_t rows, std::int64_t row, std::int64_t column, std::int64_t k, T* to)
+      : at_(to), rows_(rows), row_(column == 1 ? kDepth<T> : 1), column_(column == 1 ? 1 : kTileRows), is_copy_(true) {
+    for (std::int64_t i = 0; i < strip_count(rows); ++i) {
+      const TileRows strip = strip_rows(rows, i);
+      copy_strip(a + strip.first * row, strip.count, row, column, k, to + i * kTileRows * kDepth<T>);
+    }
+  }
+  Strip<T> strip(std::int64_t i) const {
+    return {is_copy_ ? at_ + i * kTileRows * kDepth<T> : at_ + strip_rows(rows_, i).first * row_, row_, column_};
+  }
+
+ private:
+  static void copy_strip(const T* a, std::int64_t rows, std::int64_t row, std::int64_t column, std::int64_t k, T* to) {
+    if (column == 1) {
+      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(a + r * row, k, to + r * kDepth<T>);
+    } else if (row == 1 && rows == kTileRows) {
+      for (std::int64_t p = 0; p < k; ++p) std::memcpy(to + p * kTileRows, a + p * column, kTileRows * sizeof(T));
+    } else {
+      for (std::int64_t p = 0; p < k; ++p)
+        for (std::int64_t r = 0; r < rows; ++r) to[p * kTileRows + r] = a[r * row + p * column];
+    }
+  }
+
+  const T* at_;
+  std::int64_t rows_, row_, column_;
+  bool is_copy_ = false;
+};
+
+/// All rows times one panel of columns.
+template <class T>
+void multiply_panel(const LeftRows<T>& a, std::int64_t rows, const T* b, std::int64_t b_row, std::int64_t columns, T* c,
+                    std::int64_t c_row, std::int64_t k, bool accumulate) {
+  for (std::int64_t i = 0; i < strip_count(rows); ++i) {
+    const auto [first, count] = strip_rows(rows, i);
+    const Strip<T> left = a.strip(i);
+    T* to = c + first * c_row;
     if (columns == kWidth<T>)
-      tile_of<2>(rows, left, b, b_row, to, block.c_row, k, accumulate);
+      tile_of<2>(count, left, b, b_row, to, c_row, k, accumulate);
     else if (columns == kLanes<T>)
-      tile_of<1>(rows, left, b, b_row, to, block.c_row, k, accumulate);
+      tile_of<1>(count, left, b, b_row, to, c_row, k, accumulate);
     else if (columns < kLanes<T>)
-      partial_tile<1>(rows, columns, left, b, to, block.c_row, k, accumulate);
+      partial_tile<1>(count, columns, left, b, to, c_row, k, accumulate);
     else
-      partial_tile<2>(rows, columns, left, b, to, block.c_row, k, accumulate);
+      partial_tile<2>(count, columns, left, b, to, c_row, k, accumulate);
   }
 }
 
@@ -258,6 +283,57 @@ bool multiply_vector(const GemmBlock<T>& block) {
   return true;
 }
 
+/// A pass over part of k: columns of B are packed into panels, once; rows of A come in blocks that fit the second
+/// cache, and each meets panel after panel.
+template <class T>
+class Pass {
+ public:
+  Pass(const GemmBlock<T>& block, std::int64_t k0)
+      : block_(block), k0_(k0), k_(std::min(kDepth<T>, block.k - k0)), accumulate_(block.accumulate || k0 > 0) {}
+
+  void run() const {
+    for (std::int64_t j = 0; j < block_.n; j += kGemmColumns) run_columns(j, std::min(kGemmColumns, block_.n - j));
+  }
+
+ private:
+  /// Few rows read B about as often as a copy would.
+  bool is_direct(std::int64_t columns) const {
+    return block_.b_column == 1 && block_.m <= 2 * kTileRows && (columns == kWidth<T> || columns == kLanes<T>);
+  }
+  T* panel(std::int64_t j) const { return block_.workspace + kDepth<T> * kGemmRows + j * k_; }
+
+  void run_columns(std::int64_t j0, std::int64_t n) const {
+    const T* b = block_.b + k0_ * block_.b_row + j0 * block_.b_column;
+    for (std::int64_t j = 0; j < n; j += kWidth<T>) {
+      const std::int64_t columns = std::min(kWidth<T>, n - j);
+      if (!is_direct(columns))
+        pack_columns(b + j * block_.b_column, block_.b_row, block_.b_column, columns, k_, panel(j));
+    }
+    for (std::int64_t i = 0; i < block_.m; i += kGemmRows) run_rows(i, std::min(kGemmRows, block_.m - i), b, j0, n);
+  }
+  void run_rows(std::int64_t i, std::int64_t rows, const T* b, std::int64_t j0, std::int64_t n) const {
+    const LeftRows<T> a = left_rows(i, rows, n);
+    T* c = block_.c + i * block_.c_row + j0;
+    for (std::int64_t j = 0; j < n; j += kWidth<T>) {
+      const std::int64_t columns = std::min(kWidth<T>, n - j);
+      const bool direct = is_direct(columns);
+      multiply_panel(a, rows, direct ? b + j : panel(j), direct ? block_.b_row : kWidth<T>, columns, c + j,
+                     block_.c_row, k_, accumulate_);
+    }
+  }
+  /// Copies pay off once they are read a few times.
+  LeftRows<T> left_rows(std::int64_t i, std::int64_t rows, std::int64_t n) const {
+    const T* a = block_.a + i * block_.a_row + k0_ * block_.a_column;
+    if (block_.a_column != 1 || (rows > 48 && n > 4 * kWidth<T>))
+      return {a, rows, block_.a_row, block_.a_column, k_, block_.workspace};
+    return {a, rows, block_.a_row, 1};
+  }
+
+  const GemmBlock<T>& block_;
+  std::int64_t k0_, k_;
+  bool accumulate_;
+};
+
 template <class T>
 void gemm_block_of(const GemmBlock<T>& block) {
   if (block.m == 1 && multiply_vector(block)) return;
@@ -265,25 +341,7 @@ void gemm_block_of(const GemmBlock<T>& block) {
       multiply_vector(GemmBlock<T>{block.b, block.b_column, block.b_row, block.a, block.a_column, block.a_row, block.c,
                                    block.m, 1, block.m, block.k, block.accumulate, block.workspace}))
     return;
-  T* const packed_rows = block.workspace;
-  T* const packed_columns = packed_rows + kDepth<T> * kGemmRows;
-  // Copies pay off once they are read a few times.
-  const bool pack_a = block.a_column != 1 || (block.m > 48 && block.n > 4 * kWidth<T>);
-  const bool few_rows = block.m <= 2 * kTileRows;
-  for (std::int64_t k0 = 0; k0 < block.k; k0 += kDepth<T>) {
-    const std::int64_t k = std::min(kDepth<T>, block.k - k0);
-    const bool accumulate = block.accumulate || k0 > 0;
-    const PackedRows<T> a = pack_a ? pack_rows(block, k0, k, packed_rows)
-                                   : PackedRows<T>{block.a + k0, kTileRows * block.a_row, block.a_row, 1};
-    for (std::int64_t j = 0; j < block.n; j += kWidth<T>) {
-      const std::int64_t columns = std::min(kWidth<T>, block.n - j);
-      const T* b = block.b + k0 * block.b_row + j * block.b_column;
-      const bool direct = block.b_column == 1 && few_rows && (columns == kWidth<T> || columns == kLanes<T>);
-      if (!direct) pack_columns(b, block.b_row, block.b_column, columns, k, packed_columns);
-      multiply_columns(block, a, direct ? b : packed_columns, direct ? block.b_row : kWidth<T>, columns, block.c + j, k,
-                       accumulate);
-    }
-  }
+  for (std::int64_t k0 = 0; k0 < block.k; k0 += kDepth<T>) Pass<T>(block, k0).run();
 }
 
 void gemm_float(const GemmBlock<float>& block) { gemm_block_of(block); }

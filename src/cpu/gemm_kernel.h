@@ -1,6 +1,7 @@
 // The inner part of our own matrix products: one block on one thread, for the instruction set of the machine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,16 +19,17 @@ struct GemmBlock {
   std::int64_t c_row;
   std::int64_t m, n, k;
   bool accumulate;  // C += A·B
-  T* workspace;     // gemm_workspace<T>() elements
+  T* workspace;     // gemm_workspace<T>(n, k) elements
 };
 
-/// Largest `m` of a block.
-inline constexpr std::int64_t kGemmRows = 192;
-/// Elements of the workspace of a block, on any instruction set.
+/// Rows of A and columns of B that are packed at a time.
+inline constexpr std::int64_t kGemmRows = 192, kGemmColumns = 512;
+/// Elements of the workspace of a product with `n` columns, on any instruction set.
 template <class T>
-constexpr std::size_t gemm_workspace() {
-  constexpr std::size_t kDepth = 1024 / sizeof(T), kWidth = 128 / sizeof(T);
-  return kDepth * (kGemmRows + kWidth) + 16 * kWidth;
+constexpr std::size_t gemm_workspace(std::int64_t n, std::int64_t k) {
+  constexpr std::int64_t kDepth = 1024 / sizeof(T), kWidth = 128 / sizeof(T), kStrip = 12;
+  const std::int64_t columns = (std::min(n, kGemmColumns) + kWidth - 1) / kWidth * kWidth;
+  return static_cast<std::size_t>(kDepth * (kGemmRows + kStrip) + columns * std::min(k, kDepth));
 }
 
 /// Every element of C is summed over k in the same order whatever the block it is part of.

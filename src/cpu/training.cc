@@ -8,7 +8,9 @@
 #include "base/thread_pool.h"
 #include "capstan/base/error.h"
 #include "cpu/elementwise.h"
+#include "cpu/subnormals.h"
 #include "cpu/tables.h"
+#include "cpu/vector_training.h"
 #include "ops/variable_resource.h"
 #include "tensor/storage.h"
 
@@ -17,6 +19,9 @@ namespace {
 
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
+
+template <class T>
+constexpr bool kIsVectorized = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 /// The variable and its slots, locked: each distinct one once, in the order of addresses, so that two updates never
 /// wait for each other.
@@ -60,7 +65,11 @@ void gradient_descent(KernelContext& context) {
   const W alpha = scalar<T>(context, 1);
   const T* delta = context.data<T>(2);
   for_blocks(context.input(2).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) var[i] = static_cast<T>(W(var[i]) - alpha * W(delta[i]));
+    const FlushSubnormals flush;
+    if constexpr (kIsVectorized<T>)
+      vector_training<T>().descent(var + begin, delta + begin, alpha, end - begin);
+    else
+      for (std::int64_t i = begin; i < end; ++i) var[i] = static_cast<T>(W(var[i]) - alpha * W(delta[i]));
   });
 }
 
@@ -87,6 +96,7 @@ struct KerasMomentumStep {
 
 template <class T, class Step>
 void momentum_rows(T* var, T* accum, const T* grad, std::int64_t n, Wide<T> lr, Wide<T> momentum, bool nesterov) {
+  const FlushSubnormals flush;
   for (std::int64_t i = 0; i < n; ++i) {
     Wide<T> w(var[i]), a(accum[i]);
     Step::step(w, a, lr, static_cast<Wide<T>>(grad[i]), momentum, nesterov);
@@ -138,6 +148,20 @@ void sparse_keras_momentum(KernelContext& context) {
 }
 
 template <class T>
+void adam_rows(T* var, T* m, T* v, const T* grad, const AdamNumbers<Wide<T>>& of, std::int64_t n) {
+  using W = Wide<T>;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const W g(grad[i]);
+    const W mean = W(m[i]) + (g - W(m[i])) * (W(1) - of.beta1);
+    const W square = W(v[i]) + (g * g - W(v[i])) * (W(1) - of.beta2);
+    const W direction = of.use_nesterov ? g * (W(1) - of.beta1) + of.beta1 * mean : mean;
+    m[i] = static_cast<T>(mean);
+    v[i] = static_cast<T>(square);
+    var[i] = static_cast<T>(W(var[i]) - of.alpha * direction / (std::sqrt(square) + of.epsilon));
+  }
+}
+
+template <class T>
 void adam(KernelContext& context) {
   using W = Wide<T>;
   LockedVariables locked(context, 3);
@@ -146,19 +170,17 @@ void adam(KernelContext& context) {
   T* v = locked.values<T>(context, 2, shape);
   T* var = locked.values<T>(context, 0, shape);
   const T* grad = context.data<T>(9);
-  const W one(1), beta1 = scalar<T>(context, 6), beta2 = scalar<T>(context, 7), epsilon = scalar<T>(context, 8);
-  const W alpha = scalar<T>(context, 5) * std::sqrt(one - scalar<T>(context, 4)) / (one - scalar<T>(context, 3));
-  const bool nesterov = context.attributes<NesterovAttributes>().use_nesterov;
+  const W one(1);
+  const AdamNumbers<W> numbers{
+      scalar<T>(context, 5) * std::sqrt(one - scalar<T>(context, 4)) / (one - scalar<T>(context, 3)),
+      scalar<T>(context, 6), scalar<T>(context, 7), scalar<T>(context, 8),
+      context.attributes<NesterovAttributes>().use_nesterov};
   for_blocks(context.input(9).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const W g(grad[i]);
-      const W mi = W(m[i]) + (g - W(m[i])) * (one - beta1);
-      const W vi = W(v[i]) + (g * g - W(v[i])) * (one - beta2);
-      const W direction = nesterov ? g * (one - beta1) + beta1 * mi : mi;
-      m[i] = static_cast<T>(mi);
-      v[i] = static_cast<T>(vi);
-      var[i] = static_cast<T>(W(var[i]) - alpha * direction / (std::sqrt(vi) + epsilon));
-    }
+    const FlushSubnormals flush;
+    if constexpr (kIsVectorized<T>)
+      vector_training<T>().adam(var + begin, m + begin, v + begin, grad + begin, numbers, end - begin);
+    else
+      adam_rows(var + begin, m + begin, v + begin, grad + begin, numbers, end - begin);
   });
 }
 

@@ -127,14 +127,14 @@ bool any_symbolic(std::span<const InputRef> inputs) {
   return false;
 }
 
-[[gnu::noinline]] void record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
+[[gnu::noinline]] bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                               std::span<const TensorSpec> specs, std::span<Tensor> outputs) {
   if (!thread_state().recorder)
     throw OutOfScope(
         std::string(op.name()) +
         ": got a symbolic tensor outside of the function whose tracing made it; return the tensor from the "
         "function instead");
-  thread_state().recorder->record(op, attributes, inputs, specs, outputs);
+  return thread_state().recorder->record(op, attributes, inputs, specs, outputs);
 }
 
 [[noreturn, gnu::noinline]] void fail_memory(const OpDef& op) {
@@ -158,7 +158,7 @@ inline void act(const OpDef& op, Kernel kernel, DType key, const void* attribute
   const ThreadState& state = thread_state();
   const bool is_observed = state.observers && !state.paused;
   if (state.recorder || any_symbolic(inputs)) [[unlikely]] {
-    record(op, attributes, inputs, specs, outputs);
+    if (!record(op, attributes, inputs, specs, outputs)) return;
   } else {
     if (!kernel) [[unlikely]]
       fail_no_kernel(op, key);

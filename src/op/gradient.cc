@@ -19,7 +19,9 @@ const IndexedSlices& Gradient::slices() const {
   return more_->slices;
 }
 
-Tensor Gradient::tensor() const {
+Tensor Gradient::tensor() && { return dense_.is_defined() ? std::move(dense_) : std::as_const(*this).tensor(); }
+
+Tensor Gradient::tensor() const& {
   if (dense_.is_defined()) return dense_;
   if (is_slices()) return to_tensor(more_->slices);
   throw MissingGradient(reason());

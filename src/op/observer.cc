@@ -20,12 +20,6 @@ void ObserverList::remove(Observer& observer) noexcept {
   }
 }
 
-bool ObserverList::contains(const Observer& observer) noexcept {
-  for (const Observer* at = thread_state().observers; at; at = at->outer_)
-    if (at == &observer) return true;
-  return false;
-}
-
 void ObserverList::tell(const OpCall& call) { tell_from(thread_state().observers, call); }
 
 void ObserverList::tell_from(Observer* observer, const OpCall& call) {

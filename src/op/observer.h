@@ -21,11 +21,13 @@ class Observer {
   Observer* outer_ = nullptr;
 };
 
-/// Adds a node for the call and makes its symbolic outputs.
+/// Takes calls in place of the kernels and makes symbolic outputs.
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  virtual void record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
+  /// Does the observers' part of the call remain to be done? False if the recorder ran other ops instead, which the
+  /// observers have been told of.
+  virtual bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                       std::span<const TensorSpec> specs, std::span<Tensor> outputs) = 0;
 };
 
@@ -48,7 +50,8 @@ class ObserverList {
   static void push(Observer& observer) noexcept;
   /// Takes the observer out, wherever it stands; nothing happens if it is not in the list.
   static void remove(Observer& observer) noexcept;
-  static bool contains(const Observer& observer) noexcept;
+  /// The observer that began before this one, null for the first.
+  static Observer* outer_of(const Observer& observer) noexcept { return observer.outer_; }
   static void tell(const OpCall& call);
   static void tell_from(Observer* observer, const OpCall& call);
 

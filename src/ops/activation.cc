@@ -29,7 +29,7 @@ Gradients bent_gradient(const OpCall& call, const Tensor& dz) {
 const OpDef relu_op = unary_record(
     "Relu(features: T) -> (activations: T); T: real", "max(x, 0), elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(relu_grad_op, {dy, call.output(0)});
+      return apply(relu_grad_op, {std::move(dy), call.output(0)});
     },
     Saves::all_outputs());
 
@@ -40,7 +40,7 @@ const OpDef relu_grad_op = paired_record(
 const OpDef relu6_op = unary_record(
     "Relu6(features: T) -> (activations: T); T: real", "x bounded by 0 and 6, elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(relu6_grad_op, {dy, call.output(0)});
+      return apply(relu6_grad_op, {std::move(dy), call.output(0)});
     },
     Saves::all_outputs());
 
@@ -52,7 +52,7 @@ const OpDef relu6_grad_op = paired_record(
 const OpDef elu_op = unary_record(
     "Elu(features: T) -> (activations: T); T: floating", "x where positive, else e^x - 1. Elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(elu_grad_op, {dy, call.output(0)});
+      return apply(elu_grad_op, {std::move(dy), call.output(0)});
     },
     Saves::all_outputs());
 
@@ -64,7 +64,7 @@ const OpDef selu_op = unary_record(
     "Selu(features: T) -> (activations: T); T: floating",
     "1.0507 x where positive, else 1.7581 (e^x - 1). Elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(selu_grad_op, {dy, call.output(0)});
+      return apply(selu_grad_op, {std::move(dy), call.output(0)});
     },
     Saves::all_outputs());
 
@@ -84,7 +84,7 @@ constexpr OpDef with_alpha(OpDef record) {
 const OpDef leaky_relu_op = with_alpha(unary_record(
     "LeakyRelu(features: T) -> (activations: T); T: floating", "x where positive, else alpha x. Elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(leaky_relu_grad_op, {dy, call.input(0)}, call.raw_attributes());
+      return apply(leaky_relu_grad_op, {std::move(dy), call.input(0)}, call.raw_attributes());
     },
     Saves::all_inputs()));
 
@@ -95,7 +95,7 @@ const OpDef leaky_relu_grad_op = with_alpha(paired_record(
 
 const OpDef softplus_op = unary_record(
     "Softplus(features: T) -> (activations: T); T: floating", "log(1 + e^x), elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * sigmoid(call.input(0)); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * sigmoid(call.input(0)); }, Saves::all_inputs());
 
 const OpDef softplus_grad_op = paired_record(
     "SoftplusGrad(gradients: T, features: T) -> (backprops: T); T: floating",
@@ -109,7 +109,7 @@ const OpDef softplus_grad_op = paired_record(
 const OpDef softsign_op = unary_record(
     "Softsign(features: T) -> (activations: T); T: floating", "x / (1 + |x|), elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(softsign_grad_op, {dy, call.input(0)});
+      return apply(softsign_grad_op, {std::move(dy), call.input(0)});
     },
     Saves::all_inputs());
 
@@ -118,7 +118,7 @@ const OpDef softsign_grad_op = paired_record(
     "The gradient of softsign: dy / (1 + |x|)^2.",
     [](const OpCall& call, Tensor dz) {
       const Tensor& x = call.input(1);
-      const Tensor first = apply(softsign_grad_op, {dz, x});
+      const Tensor first = apply(softsign_grad_op, {std::move(dz), x});
       return Gradients{first, first * call.input(0) * (-2 * sign(x)) / (1 + abs(x))};
     },
     Saves::all_inputs());

@@ -75,7 +75,8 @@ const OpDef reshape_op{
     .signature = "Reshape(tensor: T, shape: Tshape) -> (output: T); T: any; Tshape: {int32, int64}",
     .summary = "The same elements in another shape.",
     .shape = reshape_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return reshape(dy, call.input_shape(0)); },
+    .gradient = [](const OpCall& call, Tensor dy) { return reshape(std::move(dy), call.input_shape(0)); },
+    .forward = forward::linear({0}),
     .saves = Saves::nothing(),
 };
 
@@ -83,7 +84,8 @@ const OpDef broadcast_to_op{
     .signature = "BroadcastTo(input: T, shape: Tidx) -> (output: T); T: any; Tidx: {int32, int64}",
     .summary = "The input repeated along dimensions of size 1.",
     .shape = broadcast_to_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return unbroadcast(call, 0, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return unbroadcast(call, 0, std::move(dy)); },
+    .forward = forward::linear({0}),
     .saves = Saves::nothing(),
 };
 
@@ -93,7 +95,7 @@ const OpDef fill_op{
     .shape = fill_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return Gradients{Gradient(), reshape(reduce_sum(dy), call.input_shape(1))};
+          return Gradients{Gradient(), reshape(reduce_sum(std::move(dy)), call.input_shape(1))};
         },
     .saves = Saves::nothing(),
 };
@@ -120,6 +122,7 @@ const OpDef identity_op{
     .shape = shape::unchanged,
     .gradient = [](const OpCall&, std::span<const Gradient> dy) { return dy[0]; },
     .batching = batching::elementwise,
+    .forward = forward::linear({0}),
     .saves = Saves::nothing(),
     .facts = {.elementwise = true},
 };

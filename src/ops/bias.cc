@@ -56,6 +56,7 @@ const OpDef bias_add_op{
           if (call.needs_gradient(1)) gradients[1] = apply(bias_add_grad_op, {dy}, call.raw_attributes());
           return gradients;
         },
+    .forward = forward::linear({0, 1}),
     .attributes = attributes<LayoutAttributes>,
     .saves = Saves::nothing(),
 };
@@ -65,6 +66,7 @@ const OpDef bias_add_grad_op{
     .summary = "Sum over everything but the channels: the gradient of BiasAdd with respect to the bias.",
     .shape = bias_add_grad_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return spread(call, dy); },
+    .forward = forward::linear({0}),
     .attributes = attributes<LayoutAttributes>,
     .saves = Saves::nothing(),
 };

@@ -40,6 +40,7 @@ const OpDef cast_op{
           return flows ? Gradient(cast(dy, from)) : Gradient();
         },
     .batching = batching::elementwise,
+    .forward = forward::linear({0}),
     .attributes = attributes<CastAttributes>,
     .saves = Saves::nothing(),
     .facts = {.elementwise = true},

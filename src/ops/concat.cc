@@ -135,6 +135,7 @@ const OpDef concat_v2_op{
     .shape = concat_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return concat_gradient(call, dy); },
     .batching = concat_batching,
+    .forward = forward::linear_in_all(),
     .saves = Saves::nothing(),
 };
 
@@ -158,6 +159,7 @@ const OpDef pack_op{
           return gradients;
         },
     .batching = pack_batching,
+    .forward = forward::linear_in_all(),
     .attributes = attributes<PackAttributes>,
     .saves = Saves::nothing(),
 };

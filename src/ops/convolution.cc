@@ -173,7 +173,8 @@ const OpDef conv_2d_op{
     .signature = "Conv2D(input: T, filter: T) -> (output: T); T: floating|int32",
     .summary = "Convolution of images.",
     .shape = convolution_shape<ConvolutionAttributes, false>,
-    .gradient = [](const OpCall& call, Tensor dy) { return forward_gradient(kConvolution, call, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return forward_gradient(kConvolution, call, std::move(dy)); },
+    .forward = forward::multilinear({0, 1}),
     .attributes = attributes<ConvolutionAttributes>,
     .saves = Saves::all_inputs(),
 };
@@ -184,6 +185,7 @@ const OpDef conv_2d_backprop_input_op{
     .summary = "Gradient of a convolution with respect to its input: a transposed convolution.",
     .shape = backprop_input_shape<ConvolutionAttributes, false>,
     .gradient = [](const OpCall& call, Tensor dx) { return backprop_input_gradient(kConvolution, call, dx); },
+    .forward = forward::multilinear({1, 2}),
     .attributes = attributes<ConvolutionAttributes>,
     .saves = Saves::only({1, 2}),
 };
@@ -193,6 +195,7 @@ const OpDef conv_2d_backprop_filter_op{
     .summary = "Gradient of a convolution with respect to its filter.",
     .shape = backprop_filter_shape<ConvolutionAttributes, false>,
     .gradient = [](const OpCall& call, Tensor df) { return backprop_filter_gradient(kConvolution, call, df); },
+    .forward = forward::multilinear({0, 2}),
     .attributes = attributes<ConvolutionAttributes>,
     .saves = Saves::only({0, 2}),
 };
@@ -201,7 +204,8 @@ const OpDef depthwise_conv_2d_op{
     .signature = "DepthwiseConv2dNative(input: T, filter: T) -> (output: T); T: floating",
     .summary = "Convolution of each channel of images with filters of its own.",
     .shape = convolution_shape<DepthwiseAttributes, true>,
-    .gradient = [](const OpCall& call, Tensor dy) { return forward_gradient(kDepthwise, call, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return forward_gradient(kDepthwise, call, std::move(dy)); },
+    .forward = forward::multilinear({0, 1}),
     .attributes = attributes<DepthwiseAttributes>,
     .saves = Saves::all_inputs(),
 };

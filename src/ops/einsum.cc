@@ -329,7 +329,8 @@ const OpDef einsum_op{
     .signature = "Einsum(inputs: N*T) -> (output: T); T: number",
     .summary = "Einstein's summation over one or two tensors.",
     .shape = einsum_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return einsum_gradient(call, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return einsum_gradient(call, std::move(dy)); },
+    .forward = forward::multilinear_in_all(),
     .attributes = attributes<EinsumAttributes>,
     .saves = Saves::all_inputs(),
 };

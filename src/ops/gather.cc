@@ -160,6 +160,7 @@ const OpDef gather_v2_op{
     .summary = "The parts of params along an axis that the indices name.",
     .shape = gather_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, dy); },
+    .forward = forward::linear({0}),
     .attributes = attributes<GatherAttributes>,
     .saves = Saves::only({1, 2}),
 };
@@ -171,6 +172,7 @@ const OpDef gather_nd_op{
     .summary = "The parts of params whose leading coordinates the innermost vectors of the indices are.",
     .shape = gather_nd_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return gather_nd_gradient(call, dy); },
+    .forward = forward::linear({0}),
     .attributes = attributes<BadIndices>,
     .saves = Saves::only({1}),
 };

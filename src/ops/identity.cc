@@ -57,6 +57,7 @@ const OpDef identity_n_op{
           for (const Gradient& gradient : dy) gradients.push_back(gradient);
           return gradients;
         },
+    .forward = forward::linear_in_all(),
     .saves = Saves::nothing(),
 };
 
@@ -69,6 +70,7 @@ const OpDef prevent_gradient_op{
                      call.attributes<PreventGradientAttributes>().message);
     },
     .batching = batching::elementwise,
+    .forward = forward::linear({0}),
     .attributes = attributes<PreventGradientAttributes>,
     .saves = Saves::nothing(),
 };
@@ -81,9 +83,10 @@ const OpDef matrix_band_part_op{
     .shape = matrix_band_part_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(matrix_band_part_op, {dy, call.input(1), call.input(2)});
+          return apply(matrix_band_part_op, {std::move(dy), call.input(1), call.input(2)});
         },
     .batching = [](const OpCall& call, std::span<const bool>) { return apply_all(call.op(), call.inputs()); },
+    .forward = forward::linear({0}),
     .saves = Saves::only({1, 2}),
 };
 

@@ -23,6 +23,21 @@ Gradients choice_gradient(const OpCall& call, const Tensor& dz, const Tensor& is
   return gradients;
 }
 
+Tensor spread_to(const OpCall& call, const Tensor& tangent) {
+  const Shape& shape = call.output(0).shape();
+  return tangent.shape() == shape ? tangent : broadcast_to(tangent, shape);
+}
+
+constexpr ForwardRule sum_forward = [](const OpCall& call, std::span<const Tensor> tangents, std::span<Tensor> out) {
+  const Tensor &x = tangents[0], &y = tangents[1];
+  out[0] = x.is_defined() && y.is_defined() ? x + y : spread_to(call, x.is_defined() ? x : y);
+};
+constexpr ForwardRule difference_forward = [](const OpCall& call, std::span<const Tensor> tangents,
+                                              std::span<Tensor> out) {
+  const Tensor &x = tangents[0], &y = tangents[1];
+  out[0] = x.is_defined() && y.is_defined() ? x - y : spread_to(call, x.is_defined() ? x : negative(y));
+};
+
 void add_n_shape(InferContext& context) {
   if (!context.input_count()) context.fail("needs at least one tensor, got none");
   shape::all_same(context);
@@ -30,32 +45,41 @@ void add_n_shape(InferContext& context) {
 
 }  // namespace
 
-const OpDef add_op = binary_record(
-    "Add(x: T, y: T) -> (z: T); T: floating|complex|signed|{uint8, string}",
-    "x + y, elementwise; strings are joined. The old form of AddV2.",
-    [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); }, Saves::nothing());
+const OpDef add_op =
+    with_forward(binary_record(
+                     "Add(x: T, y: T) -> (z: T); T: floating|complex|signed|{uint8, string}",
+                     "x + y, elementwise; strings are joined. The old form of AddV2.",
+                     [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); }, Saves::nothing()),
+                 sum_forward);
 
-const OpDef add_v2_op = binary_record(
-    "AddV2(x: T, y: T) -> (z: T); T: number", "x + y, elementwise.",
-    [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); }, Saves::nothing(), /*is_commutative=*/true);
+const OpDef add_v2_op = with_forward(binary_record(
+                                         "AddV2(x: T, y: T) -> (z: T); T: number", "x + y, elementwise.",
+                                         [](const OpCall& call, Tensor dz) { return sum_gradient(call, dz); },
+                                         Saves::nothing(), /*is_commutative=*/true),
+                                     sum_forward);
 
-const OpDef sub_op = binary_record(
-    "Sub(x: T, y: T) -> (z: T); T: number", "x - y, elementwise.",
-    [](const OpCall& call, Tensor dz) {
-      return Gradients{unbroadcast(call, 0, dz),
-                       call.needs_gradient(1) ? Gradient(unbroadcast(call, 1, negative(dz))) : Gradient()};
-    },
-    Saves::nothing());
+const OpDef sub_op = with_forward(
+    binary_record(
+        "Sub(x: T, y: T) -> (z: T); T: number", "x - y, elementwise.",
+        [](const OpCall& call, Tensor dz) {
+          return Gradients{unbroadcast(call, 0, dz),
+                           call.needs_gradient(1) ? Gradient(unbroadcast(call, 1, negative(dz))) : Gradient()};
+        },
+        Saves::nothing()),
+    difference_forward);
 
-const OpDef mul_op = binary_record(
-    "Mul(x: T, y: T) -> (z: T); T: number", "x * y, elementwise.",
-    [](const OpCall& call, Tensor dz) {
-      Gradients gradients(2);
-      if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dz * conj(call.input(1)));
-      if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, dz * conj(call.input(0)));
-      return gradients;
-    },
-    Saves::all_inputs(), /*is_commutative=*/true);
+const OpDef mul_op = with_forward(binary_record(
+                                      "Mul(x: T, y: T) -> (z: T); T: number", "x * y, elementwise.",
+                                      [](const OpCall& call, Tensor dz) {
+                                        Gradients gradients(2);
+                                        if (call.needs_gradient(0))
+                                          gradients[0] = unbroadcast(call, 0, dz * conj(call.input(1)));
+                                        if (call.needs_gradient(1))
+                                          gradients[1] = unbroadcast(call, 1, std::move(dz) * conj(call.input(0)));
+                                        return gradients;
+                                      },
+                                      Saves::all_inputs(), /*is_commutative=*/true),
+                                  forward::multilinear({0, 1}));
 
 const OpDef mul_no_nan_op = binary_record(
     "MulNoNan(x: T, y: T) -> (z: T); T: floating|complex", "x * y, but 0 where y is 0, even for x infinite or NaN.",
@@ -81,7 +105,7 @@ const OpDef squared_difference_op = binary_record(
     "SquaredDifference(x: T, y: T) -> (z: T); T: floating|complex|{int32, int64}",
     "conj(x - y) * (x - y), elementwise.",
     [](const OpCall& call, Tensor dz) {
-      const Tensor dx = 2 * dz * (call.input(0) - call.input(1));
+      const Tensor dx = 2 * std::move(dz) * (call.input(0) - call.input(1));
       Gradients gradients(2);
       if (call.needs_gradient(0)) gradients[0] = unbroadcast(call, 0, dx);
       if (call.needs_gradient(1)) gradients[1] = unbroadcast(call, 1, negative(dx));
@@ -100,6 +124,7 @@ const OpDef add_n_op{
           return gradients;
         },
     .batching = batching::same_shape,
+    .forward = forward::linear_in_all(),
     .saves = Saves::nothing(),
     .facts = {.elementwise = true},
 };
@@ -129,17 +154,12 @@ Tensor add_n(std::span<const Tensor> tensors) {
 Tensor operator+(Operand x, Operand y) { return sum(x, y); }
 Tensor operator-(Operand x, Operand y) { return apply_binary(sub_op, x, y); }
 Tensor operator*(Operand x, Operand y) { return apply_binary(mul_op, x, y); }
-Tensor& operator+=(Tensor& x, Operand y) {
-  Operand left(std::move(x));
-  return x = sum(left, y);
-}
+Tensor& operator+=(Tensor& x, Operand y) { return update(x, y, sum); }
 Tensor& operator-=(Tensor& x, Operand y) {
-  Operand left(std::move(x));
-  return x = apply_binary(sub_op, left, y);
+  return update(x, y, [](Operand& left, Operand& right) { return apply_binary(sub_op, left, right); });
 }
 Tensor& operator*=(Tensor& x, Operand y) {
-  Operand left(std::move(x));
-  return x = apply_binary(mul_op, left, y);
+  return update(x, y, [](Operand& left, Operand& right) { return apply_binary(mul_op, left, right); });
 }
 
 OpList math_binary_ops() {

@@ -50,7 +50,7 @@ constexpr OpDef part_record(std::string_view signature, std::string_view summary
 
 const OpDef conj_op = unary_record(
     "Conj(input: T) -> (output: T); T: complex", "Complex conjugate, elementwise.",
-    [](const OpCall&, Tensor dy) { return conj(dy); }, Saves::nothing());
+    [](const OpCall&, Tensor dy) { return conj(std::move(dy)); }, Saves::nothing());
 
 const OpDef real_op = part_record(
     "Real(input: T) -> (output: Tout); T: complex; Tout: {float, double}", "Real part, elementwise.",

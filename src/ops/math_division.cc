@@ -73,8 +73,7 @@ Tensor truncatemod(Operand x, Operand y) { return apply_binary(truncate_mod_op, 
 Tensor operator/(Operand x, Operand y) { return apply_binary(real_div_op, x, y); }
 Tensor operator%(Operand x, Operand y) { return apply_binary(floor_mod_op, x, y); }
 Tensor& operator/=(Tensor& x, Operand y) {
-  Operand left(std::move(x));
-  return x = apply_binary(real_div_op, left, y);
+  return update(x, y, [](Operand& left, Operand& right) { return apply_binary(real_div_op, left, right); });
 }
 
 OpList math_division_ops() {

@@ -9,24 +9,24 @@ namespace capstan {
 
 const OpDef exp_op = unary_record(
     "Exp(x: T) -> (y: T); T: floating|complex", "e to the power x, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * conj(call.output(0)); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * conj(call.output(0)); }, Saves::all_outputs());
 
 const OpDef expm1_op = unary_record(
     "Expm1(x: T) -> (y: T); T: floating|complex", "e^x - 1 without loss of digits near 0, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * exp(conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * exp(conj(call.input(0))); }, Saves::all_inputs());
 
 const OpDef log_op = unary_record(
     "Log(x: T) -> (y: T); T: floating|complex", "Natural logarithm, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy / conj(call.input(0)); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) / conj(call.input(0)); }, Saves::all_inputs());
 
 const OpDef log1p_op = unary_record(
     "Log1p(x: T) -> (y: T); T: floating|complex", "log(1 + x) without loss of digits near 0, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy / (1 + conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) / (1 + conj(call.input(0))); }, Saves::all_inputs());
 
 const OpDef tanh_op = unary_record(
     "Tanh(x: T) -> (y: T); T: floating|complex", "Hyperbolic tangent, elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(tanh_grad_op, {conj(call.output(0)), dy});
+      return apply(tanh_grad_op, {conj(call.output(0)), std::move(dy)});
     },
     Saves::all_outputs());
 
@@ -42,7 +42,7 @@ const OpDef tanh_grad_op = paired_record(
 const OpDef sigmoid_op = unary_record(
     "Sigmoid(x: T) -> (y: T); T: floating|complex", "1 / (1 + e^-x), elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(sigmoid_grad_op, {conj(call.output(0)), dy});
+      return apply(sigmoid_grad_op, {conj(call.output(0)), std::move(dy)});
     },
     Saves::all_outputs());
 

@@ -18,17 +18,17 @@ Tensor trigamma(const Tensor& x) {
 
 const OpDef lgamma_op = unary_record(
     "Lgamma(x: T) -> (y: T); T: floating", "Logarithm of the gamma function's magnitude, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * digamma(call.input(0)); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * digamma(call.input(0)); }, Saves::all_inputs());
 
 const OpDef digamma_op = unary_record(
     "Digamma(x: T) -> (y: T); T: floating", "Derivative of lgamma, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * trigamma(call.input(0)); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * trigamma(call.input(0)); }, Saves::all_inputs());
 
 // No formula is known for the derivatives by the order: none flows there.
 const OpDef polygamma_op = binary_record(
     "Polygamma(a: T, x: T) -> (z: T); T: {float, double}", "Derivative of order a of digamma, elementwise.",
     [](const OpCall& call, Tensor dz) {
-      return Gradients{Gradient(), unbroadcast(call, 1, dz * polygamma(call.input(0) + 1, call.input(1)))};
+      return Gradients{Gradient(), unbroadcast(call, 1, std::move(dz) * polygamma(call.input(0) + 1, call.input(1)))};
     },
     Saves::all_inputs());
 
@@ -37,7 +37,7 @@ const OpDef zeta_op = binary_record(
     "Hurwitz' zeta function: the sum of (q + k)^-x over k = 0, 1, ... Elementwise.",
     [](const OpCall& call, Tensor dz) {
       const Tensor &x = call.input(0), &q = call.input(1);
-      return Gradients{Gradient(), unbroadcast(call, 1, dz * negative(x) * zeta(x + 1, q))};
+      return Gradients{Gradient(), unbroadcast(call, 1, std::move(dz) * negative(x) * zeta(x + 1, q))};
     },
     Saves::all_inputs());
 

@@ -49,7 +49,7 @@ const OpDef atan2_op = binary_record(
     "Atan2(y: T, x: T) -> (z: T); T: floating", "The angle of the point (x, y), in [-pi, pi]. Elementwise.",
     [](const OpCall& call, Tensor dz) {
       const Tensor &y = call.input(0), &x = call.input(1);
-      const Tensor ratio = dz / (square(y) + square(x));
+      const Tensor ratio = std::move(dz) / (square(y) + square(x));
       return both(call, x * ratio, negative(y) * ratio);
     },
     Saves::all_inputs());

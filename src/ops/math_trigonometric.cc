@@ -7,51 +7,54 @@ namespace capstan {
 
 const OpDef sin_op = unary_record(
     "Sin(x: T) -> (y: T); T: floating|complex", "Sine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * cos(conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * cos(conj(call.input(0))); }, Saves::all_inputs());
 
 const OpDef cos_op = unary_record(
     "Cos(x: T) -> (y: T); T: floating|complex", "Cosine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return negative(dy) * sin(conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return negative(std::move(dy)) * sin(conj(call.input(0))); },
+    Saves::all_inputs());
 
 const OpDef tan_op = unary_record(
     "Tan(x: T) -> (y: T); T: floating|complex", "Tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return square(reciprocal(cos(conj(call.input(0))))) * dy; },
+    [](const OpCall& call, Tensor dy) { return square(reciprocal(cos(conj(call.input(0))))) * std::move(dy); },
     Saves::all_inputs());
 
 const OpDef asin_op = unary_record(
     "Asin(x: T) -> (y: T); T: floating|complex", "Inverse of the sine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * reciprocal(sqrt(1 - square(conj(call.input(0))))); },
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * reciprocal(sqrt(1 - square(conj(call.input(0))))); },
     Saves::all_inputs());
 
 const OpDef acos_op = unary_record(
     "Acos(x: T) -> (y: T); T: floating|complex", "Inverse of the cosine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return negative(dy) * reciprocal(sqrt(1 - square(conj(call.input(0))))); },
+    [](const OpCall& call, Tensor dy) {
+      return negative(std::move(dy)) * reciprocal(sqrt(1 - square(conj(call.input(0)))));
+    },
     Saves::all_inputs());
 
 const OpDef atan_op = unary_record(
     "Atan(x: T) -> (y: T); T: floating|complex", "Inverse of the tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 + square(conj(call.input(0)))); },
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * reciprocal(1 + square(conj(call.input(0)))); },
     Saves::all_inputs());
 
 const OpDef sinh_op = unary_record(
     "Sinh(x: T) -> (y: T); T: floating|complex", "Hyperbolic sine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * cosh(conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * cosh(conj(call.input(0))); }, Saves::all_inputs());
 
 const OpDef cosh_op = unary_record(
     "Cosh(x: T) -> (y: T); T: floating|complex", "Hyperbolic cosine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * sinh(conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * sinh(conj(call.input(0))); }, Saves::all_inputs());
 
 const OpDef asinh_op = unary_record(
     "Asinh(x: T) -> (y: T); T: floating|complex", "Inverse of the hyperbolic sine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy / cosh(conj(call.output(0))); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) / cosh(conj(call.output(0))); }, Saves::all_outputs());
 
 const OpDef acosh_op = unary_record(
     "Acosh(x: T) -> (y: T); T: floating|complex", "Inverse of the hyperbolic cosine, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy / sinh(conj(call.output(0))); }, Saves::all_outputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) / sinh(conj(call.output(0))); }, Saves::all_outputs());
 
 const OpDef atanh_op = unary_record(
     "Atanh(x: T) -> (y: T); T: floating|complex", "Inverse of the hyperbolic tangent, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * reciprocal(1 - square(conj(call.input(0)))); },
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * reciprocal(1 - square(conj(call.input(0)))); },
     Saves::all_inputs());
 
 Tensor sin(Tensor x) { return apply(sin_op, {std::move(x)}); }

@@ -9,19 +9,19 @@ namespace capstan {
 
 const OpDef neg_op = unary_record(
     "Neg(x: T) -> (y: T); T: floating|complex|signed", "-x, elementwise.",
-    [](const OpCall&, Tensor dy) { return negative(dy); }, Saves::nothing());
+    [](const OpCall&, Tensor dy) { return negative(std::move(dy)); }, Saves::nothing());
 
 const OpDef abs_op = unary_record(
     "Abs(x: T) -> (y: T); T: floating|signed", "Absolute value, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * sign(call.input(0)); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * sign(call.input(0)); }, Saves::all_inputs());
 
 const OpDef sign_op = unary_record(
     "Sign(x: T) -> (y: T); T: floating|complex|signed", "-1, 0 or 1; of complex numbers x / |x|. Elementwise.",
-    [](const OpCall&, Tensor dy) { return zeros_like(dy); }, Saves::nothing());
+    [](const OpCall&, Tensor dy) { return zeros_like(std::move(dy)); }, Saves::nothing());
 
 const OpDef square_op = unary_record(
     "Square(x: T) -> (y: T); T: number", "x * x, elementwise.",
-    [](const OpCall& call, Tensor dy) { return dy * (2 * conj(call.input(0))); }, Saves::all_inputs());
+    [](const OpCall& call, Tensor dy) { return std::move(dy) * (2 * conj(call.input(0))); }, Saves::all_inputs());
 
 // ---- powers whose gradient is an op of its own, computed from the output --------------------------------------------
 
@@ -37,7 +37,7 @@ Gradients reciprocal_grad_gradient(const OpCall& call, const Tensor& dz) {
 const OpDef reciprocal_op = unary_record(
     "Reciprocal(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(reciprocal_grad_op, {call.output(0), dy});
+      return apply(reciprocal_grad_op, {call.output(0), std::move(dy)});
     },
     Saves::all_outputs());
 
@@ -49,7 +49,7 @@ const OpDef reciprocal_grad_op = paired_record(
 const OpDef inv_op = unary_record(
     "Inv(x: T) -> (y: T); T: floating|complex|signed", "1 / x, elementwise: the old name of Reciprocal.",
     [](const OpCall& call, Tensor dy) {
-      return apply(reciprocal_grad_op, {call.output(0), dy});
+      return apply(reciprocal_grad_op, {call.output(0), std::move(dy)});
     },
     Saves::all_outputs());
 
@@ -60,14 +60,14 @@ const OpDef inv_grad_op = paired_record(
 const OpDef sqrt_op = unary_record(
     "Sqrt(x: T) -> (y: T); T: floating|complex", "Square root, elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(sqrt_grad_op, {call.output(0), dy});
+      return apply(sqrt_grad_op, {call.output(0), std::move(dy)});
     },
     Saves::all_outputs());
 
 const OpDef sqrt_grad_op = paired_record(
     "SqrtGrad(y: T, dy: T) -> (z: T); T: floating|complex", "dy / (2 y): the gradient of the square root y.",
     [](const OpCall& call, Tensor dz) {
-      const Tensor ratio = dz / call.input(0);
+      const Tensor ratio = std::move(dz) / call.input(0);
       return Gradients{negative(conj(ratio)) * call.output(0), 0.5 * ratio};
     },
     Saves::only({0}, {0}));
@@ -75,7 +75,7 @@ const OpDef sqrt_grad_op = paired_record(
 const OpDef rsqrt_op = unary_record(
     "Rsqrt(x: T) -> (y: T); T: floating|complex", "1 / sqrt(x), elementwise.",
     [](const OpCall& call, Tensor dy) {
-      return apply(rsqrt_grad_op, {call.output(0), dy});
+      return apply(rsqrt_grad_op, {call.output(0), std::move(dy)});
     },
     Saves::all_outputs());
 

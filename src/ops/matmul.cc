@@ -133,8 +133,9 @@ const OpDef mat_mul_op{
         "T: floating|complex|int32|int64|unsigned",
     .summary = "Product of two matrices, either of them transposed on request.",
     .shape = mat_mul_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return mat_mul_gradient(call, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return mat_mul_gradient(call, std::move(dy)); },
     .batching = mat_mul_batching,
+    .forward = forward::multilinear({0, 1}),
     .attributes = attributes<MatMulAttributes>,
     .saves = Saves::all_inputs(),
 };
@@ -143,7 +144,8 @@ const OpDef batch_mat_mul_op{
     .signature = "BatchMatMul(x: T, y: T) -> (output: T); T: floating|complex|int32|int64",
     .summary = "Products of the matrices in the last two dimensions; the leading dimensions are equal.",
     .shape = batch_mat_mul_shape<false>,
-    .gradient = [](const OpCall& call, Tensor dz) { return batch_mat_mul_gradient(call, dz); },
+    .gradient = [](const OpCall& call, Tensor dz) { return batch_mat_mul_gradient(call, std::move(dz)); },
+    .forward = forward::multilinear({0, 1}),
     .attributes = attributes<BatchMatMulAttributes>,
     .saves = Saves::all_inputs(),
 };
@@ -152,8 +154,9 @@ const OpDef batch_mat_mul_v2_op{
     .signature = "BatchMatMulV2(x: T, y: T) -> (output: T); T: floating|complex|int16|int32|int64|unsigned",
     .summary = "Products of the matrices in the last two dimensions; the leading dimensions broadcast.",
     .shape = batch_mat_mul_shape<true>,
-    .gradient = [](const OpCall& call, Tensor dz) { return batch_mat_mul_gradient(call, dz); },
+    .gradient = [](const OpCall& call, Tensor dz) { return batch_mat_mul_gradient(call, std::move(dz)); },
     .batching = batching::elementwise,
+    .forward = forward::multilinear({0, 1}),
     .attributes = attributes<BatchMatMulAttributes>,
     .saves = Saves::all_inputs(),
 };

@@ -180,6 +180,7 @@ const OpDef pad_op{
     .shape = pad_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return unpadded(call, dy); },
     .batching = pad_batching,
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 
@@ -199,7 +200,7 @@ const OpDef mirror_pad_op{
     .shape = mirror_pad_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(mirror_pad_grad_op, {dy, call.input(1)}, call.raw_attributes());
+          return apply(mirror_pad_grad_op, {std::move(dy), call.input(1)}, call.raw_attributes());
         },
     .batching = pad_batching,
     .attributes = attributes<MirrorPadAttributes>,
@@ -212,7 +213,7 @@ const OpDef mirror_pad_grad_op{
     .shape = mirror_pad_grad_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(mirror_pad_op, {dy, call.input(1)}, call.raw_attributes());
+          return apply(mirror_pad_op, {std::move(dy), call.input(1)}, call.raw_attributes());
         },
     .batching = pad_batching,
     .attributes = attributes<MirrorPadAttributes>,
@@ -225,6 +226,7 @@ const OpDef tile_op{
     .shape = tile_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return untiled(call, dy); },
     .batching = tile_batching,
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 

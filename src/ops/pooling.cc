@@ -108,7 +108,7 @@ const OpDef max_pool_op{
     .shape = pool_shape<MaxPoolAttributes>,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(max_pool_grad_op, {call.input(0), call.output(0), dy}, call.raw_attributes());
+          return apply(max_pool_grad_op, {call.input(0), call.output(0), std::move(dy)}, call.raw_attributes());
         },
     .attributes = attributes<MaxPoolAttributes>,
 };
@@ -148,8 +148,9 @@ const OpDef avg_pool_op{
     .shape = pool_shape<PoolAttributes>,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(avg_pool_grad_op, {shape_tensor(call.input_shape(0)), dy}, call.raw_attributes());
+          return apply(avg_pool_grad_op, {shape_tensor(call.input_shape(0)), std::move(dy)}, call.raw_attributes());
         },
+    .forward = forward::linear({0}),
     .attributes = attributes<PoolAttributes>,
     .saves = Saves::nothing(),
 };
@@ -162,6 +163,7 @@ const OpDef avg_pool_grad_op{
         [](const OpCall& call, Tensor dx) {
           return Gradients{Gradient(), apply(avg_pool_op, {dx}, call.raw_attributes())};
         },
+    .forward = forward::linear({1}),
     .attributes = attributes<PoolAttributes>,
     .saves = Saves::nothing(),
 };

@@ -36,6 +36,28 @@ Tensor axis_tensor(std::int64_t axis);
 /// Runs an op of two operands after numbers took the type of the tensor beside them.
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y);
 
+/// x = function(x, y), over x's memory if it has no other owner. After an error x is what it was.
+template <class Function>
+Tensor& update(Tensor& x, Operand& y, Function function) {
+  if (&y.tensor() == &x) {
+    Operand left(std::as_const(x));
+    return x = function(left, y);
+  }
+  Operand left(std::move(x));
+  try {
+    return x = function(left, y);
+  } catch (...) {
+    x = left.tensor();
+    throw;
+  }
+}
+
+/// The same record with a rule for tangents.
+constexpr OpDef with_forward(OpDef op, ForwardRule rule) {
+  op.forward = rule;
+  return op;
+}
+
 namespace batching {
 
 /// For ops that work element by element: inputs of lower rank get their missing dimensions behind the batch's.

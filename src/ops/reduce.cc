@@ -141,6 +141,7 @@ const OpDef sum_op{
     .shape = reduce_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return spread(call, dy); },
     .batching = reduce_batching,
+    .forward = forward::linear({0}),
     .attributes = attributes<ReduceAttributes>,
     .saves = Saves::only({1}),
 };
@@ -155,6 +156,7 @@ const OpDef mean_op{
           return spread(call, dy * constant_as(constant(share), dy.dtype()));
         },
     .batching = reduce_batching,
+    .forward = forward::linear({0}),
     .attributes = attributes<ReduceAttributes>,
     .saves = Saves::only({1}),
 };
@@ -191,7 +193,8 @@ const OpDef euclidean_norm_op{
     .signature = "EuclideanNorm(input: T, reduction_indices: Tidx) -> (output: T); T: number; Tidx: {int32, int64}",
     .summary = "Square root of the sum of squares over some axes.",
     .shape = reduce_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return call.input(0) / kept(call, call.output(0) / dy); },
+    .gradient = [](const OpCall& call,
+                   Tensor dy) { return call.input(0) / kept(call, call.output(0) / std::move(dy)); },
     .batching = reduce_batching,
     .attributes = attributes<ReduceAttributes>,
 };

@@ -45,12 +45,13 @@ const OpDef reverse_v2_op{
     .shape = reverse_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(reverse_v2_op, {dy, call.input(1)});
+          return apply(reverse_v2_op, {std::move(dy), call.input(1)});
         },
     .batching =
         [](const OpCall& call, std::span<const bool>) {
           return apply_all(call.op(), {call.input(0), batching::axes_behind_batch(call.input(1))});
         },
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 
@@ -62,12 +63,13 @@ const OpDef roll_op{
     .shape = roll_shape,
     .gradient =
         [](const OpCall& call, Tensor dy) {
-          return apply(roll_op, {dy, negative(call.input(1)), call.input(2)});
+          return apply(roll_op, {std::move(dy), negative(call.input(1)), call.input(2)});
         },
     .batching =
         [](const OpCall& call, std::span<const bool>) {
           return apply_all(call.op(), {call.input(0), call.input(1), batching::axes_behind_batch(call.input(2))});
         },
+    .forward = forward::linear({0}),
     .saves = Saves::only({1, 2}),
 };
 

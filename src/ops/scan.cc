@@ -70,6 +70,7 @@ const OpDef cumsum_op{
           return scanned(cumsum_op, dy, call.input(1), back);
         },
     .batching = scan_batching,
+    .forward = forward::linear({0}),
     .attributes = attributes<ScanAttributes>,
     .saves = Saves::only({1}),
 };
@@ -78,7 +79,7 @@ const OpDef cumprod_op{
     .signature = "Cumprod(x: T, axis: Tidx) -> (out: T); T: number; Tidx: {int32, int64}",
     .summary = "Product of the elements up to each one along an axis.",
     .shape = scan_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return cumprod_gradient(call, dy); },
+    .gradient = [](const OpCall& call, Tensor dy) { return cumprod_gradient(call, std::move(dy)); },
     .batching = scan_batching,
     .attributes = attributes<ScanAttributes>,
     .saves = Saves::all_inputs(),

@@ -67,6 +67,7 @@ const OpDef scatter_nd_op{
         [](const OpCall& call, Tensor dy) {
           return Gradients{Gradient(), gathered(call, dy, call.input(0)), Gradient()};
         },
+    .forward = forward::linear({1}),
     .attributes = attributes<BadIndices>,
     .saves = Saves::only({0}),
 };
@@ -87,6 +88,7 @@ const OpDef tensor_scatter_update_op{
           if (call.needs_gradient(2)) gradients[2] = gathered(call, dy, indices);
           return gradients;
         },
+    .forward = forward::linear({0, 2}),
     .attributes = attributes<BadIndices>,
     .saves = Saves::only({1}),
 };
@@ -102,6 +104,7 @@ const OpDef tensor_scatter_add_op{
           return Gradients{dy, Gradient(),
                            call.needs_gradient(2) ? Gradient(gathered(call, dy, call.input(1))) : Gradient()};
         },
+    .forward = forward::linear({0, 2}),
     .attributes = attributes<BadIndices>,
     .saves = Saves::only({1}),
 };

@@ -127,6 +127,7 @@ const OpDef unsorted_segment_sum_op{
     .summary = "Sums of the rows that have the same segment number.",
     .shape = unsorted_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return rows_of_segments(dy, call.input(1)); },
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 
@@ -161,7 +162,8 @@ const OpDef segment_sum_op{
     .signature = "SegmentSum(data: T, segment_ids: Tindices) -> (output: T); T: number; Tindices: {int32, int64}",
     .summary = "Sums of rows by growing segment numbers.",
     .shape = sorted_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return gather(dy, call.input(1)); },
+    .gradient = [](const OpCall& call, Tensor dy) { return gather(std::move(dy), call.input(1)); },
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 

@@ -73,6 +73,7 @@ const OpDef select_op{
           }
           return Gradients{Gradient(), where(condition, dy, zero_like(dy)), where(condition, zero_like(dy), dy)};
         },
+    .forward = forward::linear({1, 2}),
     .saves = Saves::only({0}),
     .facts = {.elementwise = true},
 };
@@ -83,6 +84,7 @@ const OpDef select_v2_op{
     .shape = shape::broadcast_all,
     .gradient = [](const OpCall& call, Tensor dy) { return choice_gradient(call, dy); },
     .batching = batching::elementwise,
+    .forward = forward::linear({1, 2}),
     .saves = Saves::only({0}),
     .facts = {.elementwise = true},
 };

@@ -105,8 +105,9 @@ const OpDef expand_dims_op{
     .signature = "ExpandDims(input: T, dim: Tdim) -> (output: T); T: any; Tdim: {int32, int64}",
     .summary = "The same elements with a new dimension of size 1.",
     .shape = expand_dims_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return reshape(dy, shape_of_input(call, 0)); },
+    .gradient = [](const OpCall& call, Tensor dy) { return reshape(std::move(dy), shape_of_input(call, 0)); },
     .batching = expand_dims_batching,
+    .forward = forward::linear({0}),
     .saves = Saves::nothing(),
 };
 
@@ -114,8 +115,9 @@ const OpDef squeeze_op{
     .signature = "Squeeze(input: T) -> (output: T); T: any",
     .summary = "The same elements without dimensions of size 1.",
     .shape = squeeze_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return reshape(dy, shape_of_input(call, 0)); },
+    .gradient = [](const OpCall& call, Tensor dy) { return reshape(std::move(dy), shape_of_input(call, 0)); },
     .batching = squeeze_batching,
+    .forward = forward::linear({0}),
     .attributes = attributes<SqueezeAttributes>,
     .saves = Saves::nothing(),
 };
@@ -125,6 +127,7 @@ const OpDef ensure_shape_op{
     .summary = "The input, if it has the given shape.",
     .shape = ensure_shape_shape,
     .gradient = [](const OpCall&, Tensor dy) { return dy; },
+    .forward = forward::linear({0}),
     .attributes = attributes<EnsureShapeAttributes>,
     .saves = Saves::nothing(),
 };

@@ -125,6 +125,7 @@ const OpDef unpack_op{
           return Gradients{stack(dense(dy), call.attributes<UnpackAttributes>().axis)};
         },
     .batching = unpack_batching,
+    .forward = forward::linear({0}),
     .attributes = attributes<UnpackAttributes>,
     .saves = Saves::nothing(),
 };
@@ -142,6 +143,7 @@ const OpDef split_op{
           return apply_all(call.op(), {batching::axes_behind_batch(call.input(0)), call.input(1)},
                            call.raw_attributes());
         },
+    .forward = forward::linear({1}),
     .attributes = attributes<SplitAttributes>,
     .saves = Saves::only({0}),
 };
@@ -161,6 +163,7 @@ const OpDef split_v_op{
           return apply_all(call.op(), {call.input(0), call.input(1), batching::axes_behind_batch(call.input(2))},
                            call.raw_attributes());
         },
+    .forward = forward::linear({0}),
     .attributes = attributes<SplitAttributes>,
     .saves = Saves::only({2}),
 };

@@ -120,6 +120,7 @@ const OpDef slice_op{
     .shape = slice_shape,
     .gradient = [](const OpCall& call, Tensor dy) { return slice_gradient(call, dy); },
     .batching = slice_batching,
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 
@@ -138,6 +139,7 @@ const OpDef strided_slice_op{
           return apply(strided_slice_grad_op, {shape_of_input(call, 0, dtype), begin, end, strides, dy},
                        call.raw_attributes());
         },
+    .forward = forward::linear({0}),
     .attributes = attributes<StridedSliceAttributes>,
     .saves = Saves::only({1, 2, 3}),
 };
@@ -150,13 +152,14 @@ const OpDef strided_slice_grad_op{
     .shape = strided_slice_grad_shape,
     .gradient =
         [](const OpCall& call, Tensor dz) {
-          return Gradients{
-              {},
-              {},
-              {},
-              {},
-              apply(strided_slice_op, {dz, call.input(1), call.input(2), call.input(3)}, call.raw_attributes())};
+          return Gradients{{},
+                           {},
+                           {},
+                           {},
+                           apply(strided_slice_op, {std::move(dz), call.input(1), call.input(2), call.input(3)},
+                                 call.raw_attributes())};
         },
+    .forward = forward::linear({4}),
     .attributes = attributes<StridedSliceAttributes>,
     .saves = Saves::only({1, 2, 3}),
 };

@@ -82,7 +82,7 @@ const OpDef l2_loss_op{
     .signature = "L2Loss(t: T) -> (output: T); T: floating",
     .summary = "Half the sum of the squares.",
     .shape = shape::scalar,
-    .gradient = [](const OpCall& call, Tensor dy) { return call.input(0) * dy; },
+    .gradient = [](const OpCall& call, Tensor dy) { return call.input(0) * std::move(dy); },
     .saves = Saves::all_inputs(),
 };
 

@@ -64,8 +64,9 @@ const OpDef transpose_op{
     .signature = "Transpose(x: T, perm: Tperm) -> (y: T); T: any; Tperm: {int32, int64}",
     .summary = "The dimensions in another order.",
     .shape = transpose_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return transpose(dy, undone(call.input(1))); },
+    .gradient = [](const OpCall& call, Tensor dy) { return transpose(std::move(dy), undone(call.input(1))); },
     .batching = transpose_batching,
+    .forward = forward::linear({0}),
     .saves = Saves::only({1}),
 };
 

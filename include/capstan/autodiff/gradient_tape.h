@@ -53,6 +53,13 @@ struct GradientOptions {
   UnconnectedGradients unconnected_gradients = UnconnectedGradients::none;
 };
 
+struct JacobianOptions {
+  UnconnectedGradients unconnected_gradients = UnconnectedGradients::none;
+  /// All rows in one backward pass, by the batching rules of the operations. Otherwise one pass per element of the
+  /// target, which takes less memory and a persistent tape.
+  bool vectorized = true;
+};
+
 struct GradientTapeOptions {
   bool persistent = false;               // may be asked for gradients more than once
   bool watch_accessed_variables = true;  // trainable variables are watched when they are read
@@ -123,6 +130,25 @@ class GradientTape {
     return result;
   }
 
+  /// The derivative of each element of the target by each of the source: [target's shape..., source's shape...]. Slices
+  /// are made dense. Throws like `gradient`; InvalidArgument if an operation on the way cannot be vectorized.
+  template <Differentiable Target, Differentiable Source>
+  Gradient jacobian(const Target& target, const Source& source, const JacobianOptions& options = {}) {
+    return std::move(jacobians_of(identity_tensor(target), {identity_tensor(source)}, options)[0]);
+  }
+  template <Differentiable Target, DifferentiableRange Sources>
+  requires(!Differentiable<Sources>) std::vector<Gradient> jacobian(const Target& target, const Sources& sources,
+                                                                    const JacobianOptions& options = {}) {
+    return jacobians_of(identity_tensor(target), tensors_of(sources), options);
+  }
+  /// The Jacobians of a batch: target [b, ...] and source [b, ...], of which row i depends on row i alone, give [b,
+  /// target's row..., source's row...]. If rows do depend on others, their derivatives are added up. Throws
+  /// InvalidArgument for ranks below 2 and for different first dimensions.
+  template <Differentiable Target, Differentiable Source>
+  Gradient batch_jacobian(const Target& target, const Source& source, const JacobianOptions& options = {}) {
+    return batch_jacobian_of(identity_tensor(target), identity_tensor(source), options);
+  }
+
   /// Why the gradient of `target` with respect to `source` is what it is: "connected", or where the path broke.
   template <Differentiable Target, Differentiable Source>
   std::string explain(const Target& target, const Source& source) {
@@ -135,7 +161,7 @@ class GradientTape {
   /// Number of operations the tape holds now, for tests of what it keeps.
   std::size_t entry_count() const;
 
- private:
+  /// The tensor by which a tape knows an object: itself, or a variable's handle.
   template <Differentiable T>
   static Tensor identity_tensor(const T& object) {
     if constexpr (HasHandle<T>)
@@ -143,6 +169,7 @@ class GradientTape {
     else
       return static_cast<Tensor>(object);
   }
+  /// The same of one object or each of a range.
   template <class T>
   static std::vector<Tensor> tensors_of(const T& object) {
     if constexpr (Differentiable<T>) {
@@ -154,9 +181,13 @@ class GradientTape {
     }
   }
 
+ private:
   void watch_tensor(const Tensor& tensor);
   std::vector<Gradient> gradients_of(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
                                      const GradientOptions& options);
+  std::vector<Gradient> jacobians_of(const Tensor& target, const std::vector<Tensor>& sources,
+                                     const JacobianOptions& options);
+  Gradient batch_jacobian_of(const Tensor& target, const Tensor& source, const JacobianOptions& options);
   std::string explain_tensors(const Tensor& target, const Tensor& source);
 
   Tape* tape_;

@@ -16,13 +16,30 @@ namespace capstan {
 /// Internal with both counts. What the function throws reaches the caller of `gradient` unchanged.
 using BackwardFunction = std::function<std::vector<Gradient>(std::span<const Gradient> output_gradients)>;
 
-/// Notes on every recording tape that follows one of `inputs` that `outputs` came from them. The tapes keep what the
-/// function captures; a function that holds its own outputs keeps them alive until the tape ends. An output that
-/// another operation made before counts as made by this one from now on.
+/// From the tangents of the inputs (undefined where there is none) to those of the outputs, one for each.
+using ForwardFunction = std::function<std::vector<Tensor>(std::span<const Tensor> input_tangents)>;
+
+struct RecordedOperation {
+  std::string name;
+  std::span<const Tensor> outputs;
+  std::span<const Tensor> inputs;
+  /// For tapes; without it they do not see the operation.
+  BackwardFunction backward = {};
+  /// For forward accumulators; without it they transpose the backward function (which is linear).
+  ForwardFunction forward = {};
+  /// False: accumulators do not see the operation, whatever functions it has.
+  bool is_seen_forward = true;
+};
+
+/// Notes on every recording tape that follows one of the inputs that the outputs came from them, and gives the outputs
+/// tangents on every accumulator that has one for an input. The tapes keep what the functions capture; a function that
+/// holds its own outputs keeps them alive until the tape ends. An output that another operation made before counts as
+/// made by this one from now on; for an accumulator, the first tangent of a tensor stays.
+void record_operation(const RecordedOperation& operation);
 void record_operation(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                       const BackwardFunction& backward);
 
-/// Silences all tapes of this thread for its lifetime.
+/// Silences all tapes and accumulators of this thread for its lifetime.
 class StopRecording {
  public:
   StopRecording();
@@ -31,7 +48,7 @@ class StopRecording {
   StopRecording& operator=(const StopRecording&) = delete;
 };
 
-/// Would an operation on these tensors be recorded by some tape of this thread?
+/// Would an operation on these tensors be recorded by some tape or followed by some accumulator of this thread?
 bool should_record(std::span<const Tensor> inputs);
 
 }  // namespace capstan

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "capstan/op/small_vector.h"
 #include "capstan/tensor/tensor.h"
@@ -35,8 +36,10 @@ class Gradient {
   /// Throws FailedPrecondition unless `is_slices()`.
   const IndexedSlices& slices() const;
   /// The gradient as a dense tensor; slices are summed into one. Throws MissingGradient if there is none.
-  Tensor tensor() const;
-  operator Tensor() const { return tensor(); }
+  Tensor tensor() const&;
+  Tensor tensor() &&;
+  operator Tensor() const& { return tensor(); }
+  operator Tensor() && { return std::move(*this).tensor(); }
   /// Why there is nothing; empty if there is something.
   std::string reason() const;
 

@@ -50,6 +50,8 @@ class KernelContext {
   T* make_output_over(std::size_t i, std::size_t from) {
     return static_cast<T*>(make_output_over_input(i, from));
   }
+  /// Would `make_output_over` reuse that input's memory?
+  bool can_take_over(std::size_t i, std::size_t from) const;
   /// Hands over a finished tensor as output `i`; it must not be one of the inputs (an output has its own identity).
   void set_output(std::size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
   Tensor& output(std::size_t i) noexcept { return outputs_[i]; }

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "capstan/op/gradient.h"
@@ -37,7 +38,7 @@ struct OpRuntime;
 /// or `Gradients`, one per input.
 class GradientFn {
  public:
-  using Call = void (*)(const OpCall&, std::span<const Gradient> output_gradients, std::span<Gradient> input_gradients);
+  using Call = void (*)(const OpCall&, std::span<Gradient> output_gradients, std::span<Gradient> input_gradients);
 
   constexpr GradientFn() = default;
   template <class Function>
@@ -53,17 +54,15 @@ class GradientFn {
   bool is_not_differentiable() const noexcept { return is_not_differentiable_; }
   /// Is there a function to call?
   explicit operator bool() const noexcept { return call_ != nullptr; }
-  void operator()(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) const {
-    call_(call, dy, dx);
-  }
+  void operator()(const OpCall& call, std::span<Gradient> dy, std::span<Gradient> dx) const { call_(call, dy, dx); }
 
  private:
   template <class Function>
-  static void invoke(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) {
+  static void invoke(const OpCall& call, std::span<Gradient> dy, std::span<Gradient> dx) {
     if constexpr (std::is_invocable_v<Function, const OpCall&, std::span<const Gradient>>)
-      store(call, Function{}(call, dy), dx);
+      store(call, Function{}(call, std::span<const Gradient>(dy)), dx);
     else
-      store(call, Function{}(call, dy[0].tensor()), dx);
+      store(call, Function{}(call, std::exchange(dy[0], {}).tensor()), dx);
   }
   /// One gradient alone is that of the first input; the others have none.
   static void store(const OpCall&, Gradient gradient, std::span<Gradient> dx) { dx[0] = std::move(gradient); }
@@ -86,6 +85,51 @@ inline constexpr GradientFn not_differentiable = GradientFn::not_differentiable(
 using BatchingFn = std::vector<Tensor> (*)(const OpCall& call, std::span<const bool> is_batched);
 /// For `.batching`: run the op once per member of the batch.
 inline constexpr BatchingFn by_loop = nullptr;
+
+/// How tangents go forward through an op. Without a rule, elementwise ops with arguments of one shape use their
+/// gradient (a diagonal is its own transpose), all others the transpose of their gradient.
+class ForwardRule {
+ public:
+  /// From the tangents of the inputs (undefined where there is none, at least one is there) to those of the outputs.
+  using Function = void (*)(const OpCall& call, std::span<const Tensor> tangents, std::span<Tensor> output_tangents);
+  enum class Kind : std::uint8_t { derived, linear, multilinear, function };
+
+  constexpr ForwardRule() = default;
+  constexpr ForwardRule(Function function) : kind_(Kind::function), function_(function) {}
+  template <class Lambda>
+  requires std::is_empty_v<Lambda>
+  constexpr ForwardRule(Lambda lambda) : ForwardRule(static_cast<Function>(lambda)) {}
+  constexpr ForwardRule(Kind kind, std::uint64_t inputs) : kind_(kind), inputs_(inputs) {}
+
+  Kind kind() const noexcept { return kind_; }
+  Function function() const noexcept { return function_; }
+  /// Is the op linear in input `i`?
+  bool is_linear_in(std::size_t i) const noexcept { return inputs_ >> (i < 63 ? i : 63) & 1; }
+
+ private:
+  Kind kind_ = Kind::derived;
+  std::uint64_t inputs_ = 0;
+  Function function_ = nullptr;
+};
+
+/// For `.forward`.
+namespace forward {
+
+constexpr std::uint64_t bits_of(std::initializer_list<int> inputs) {
+  std::uint64_t bits = 0;
+  for (int i : inputs) bits |= std::uint64_t{1} << i;
+  return bits;
+}
+/// The op is linear in these inputs taken together: their tangents go through the op itself.
+constexpr ForwardRule linear(std::initializer_list<int> inputs) { return {ForwardRule::Kind::linear, bits_of(inputs)}; }
+constexpr ForwardRule linear_in_all() { return {ForwardRule::Kind::linear, ~std::uint64_t{0}}; }
+/// The op is linear in each of these inputs while the others stand still: a product.
+constexpr ForwardRule multilinear(std::initializer_list<int> inputs) {
+  return {ForwardRule::Kind::multilinear, bits_of(inputs)};
+}
+constexpr ForwardRule multilinear_in_all() { return {ForwardRule::Kind::multilinear, ~std::uint64_t{0}}; }
+
+}  // namespace forward
 
 /// Which inputs and outputs the gradient reads; the tape keeps nothing else. Bit i stands for input or output i, bits
 /// from 63 on for all the rest. Shapes and types of inputs are kept in any case.
@@ -125,6 +169,7 @@ struct OpDef {
   ShapeFn shape = nullptr;
   GradientFn gradient = {};
   BatchingFn batching = by_loop;
+  ForwardRule forward = {};
   const AttributeSchema& (*attributes)() = nullptr;
   Saves saves = {};
   OpFacts facts = {};

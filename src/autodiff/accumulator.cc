@@ -1,0 +1,147 @@
+#include "autodiff/accumulator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "autodiff/forward.h"
+#include "autodiff/tape.h"
+#include "capstan/base/error.h"
+#include "capstan/ops/math.h"
+#include "tensor/storage.h"
+
+namespace capstan {
+namespace {
+
+// As for tapes: plain data, so that the library can be unloaded.
+constinit thread_local std::vector<Accumulator*>* accumulators = nullptr;
+
+}  // namespace
+
+/// While it lives, operations are seen by those who listen outside of the accumulator: an outer accumulator takes the
+/// tangent of a tangent, an outer tape records it, an inner one never hears of it.
+class Accumulator::Propagating {
+ public:
+  explicit Propagating(const Accumulator& accumulator)
+      : listeners_(std::exchange(thread_state().observers, ObserverList::outer_of(accumulator))) {
+    if (accumulator.batch_) active_.emplace(*accumulator.batch_);
+  }
+  ~Propagating() { thread_state().observers = listeners_; }
+  Propagating(const Propagating&) = delete;
+  Propagating& operator=(const Propagating&) = delete;
+
+ private:
+  Observer* const listeners_;
+  std::optional<Batch::Active> active_;
+};
+
+Accumulator::Accumulator(std::int64_t directions)
+    : batch_(directions < 0 ? nullptr : std::make_unique<Batch>(directions)), thread_(std::this_thread::get_id()) {
+  Tape::hear_of_deaths();
+  if (!accumulators) accumulators = new std::vector<Accumulator*>;
+  accumulators->push_back(this);
+}
+
+Accumulator::~Accumulator() {
+  stop();
+  if (!accumulators) return;
+  std::erase(*accumulators, this);
+  if (accumulators->empty()) delete std::exchange(accumulators, nullptr);
+}
+
+const std::vector<Accumulator*>& Accumulator::alive() {
+  static const std::vector<Accumulator*> none;
+  return accumulators ? *accumulators : none;
+}
+
+void Accumulator::start() {
+  ObserverList::push(*this);
+  is_recording_ = true;
+}
+
+void Accumulator::stop() noexcept {
+  if (!is_recording_) return;
+  ObserverList::remove(*this);
+  is_recording_ = false;
+}
+
+void Accumulator::check_thread(const char* what) const {
+  if (std::this_thread::get_id() != thread_)
+    throw FailedPrecondition(std::string(what) + ": an accumulator may be used only on the thread that made it");
+}
+
+void Accumulator::set(const Tensor& tensor, const Tensor& tangent) {
+  tangents_.insert_or_assign(identity_of(tensor), tangent);
+  tensor.rep_or_null()->is_known_by_identity.store(true, std::memory_order_relaxed);
+}
+
+void Accumulator::watch(const Tensor& primal, const Tensor& tangent) {
+  const Propagating propagating(*this);
+  const Tensor wrapped = batch_ ? batch_->wrap(tangent) : tangent;
+  const auto found = tangents_.find(identity_of(primal));
+  set(primal, found == tangents_.end() ? wrapped : found->second + wrapped);
+  watched_.push_back(primal);
+  for (Tape* tape : Tape::alive()) tape->hold_output(primal);
+}
+
+Tensor Accumulator::tangent_of(const Tensor& tensor) const {
+  const auto found = tangents_.find(identity_of(tensor));
+  if (found == tangents_.end()) return {};
+  return batch_ ? batch_->members_of(found->second) : found->second;
+}
+
+bool Accumulator::knows(const Tensor& tensor) const { return tangents_.contains(identity_of(tensor)); }
+
+void Accumulator::tensor_died(std::uint64_t identity) noexcept {
+  for (Accumulator* accumulator : alive()) accumulator->tangents_.erase(identity);
+}
+
+template <class TensorAt>
+std::vector<Tensor> Accumulator::find_tangents(std::size_t count, TensorAt&& tensor_at) const {
+  std::vector<Tensor> tangents;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Tensor& input = tensor_at(i);
+    if (!input.rep_or_null()->is_known_by_identity.load(std::memory_order_relaxed)) continue;
+    const auto found = tangents_.find(identity_of(input));
+    if (found == tangents_.end()) continue;
+    tangents.resize(count);
+    tangents[i] = found->second;
+  }
+  return tangents;
+}
+
+void Accumulator::on_call(const OpCall& call) {
+  const auto tangents =
+      find_tangents(call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); });
+  if (tangents.empty()) return;
+  const auto carries = [](const Tensor& output) { return is_trainable(output.dtype()); };
+  if (std::ranges::none_of(call.outputs(), carries)) return;
+  const Propagating propagating(*this);
+  const std::vector<Tensor> made = output_tangents(call, tangents);
+  for (std::size_t k = 0; k < made.size(); ++k)
+    if (made[k].is_defined()) set(call.output(k), made[k]);
+}
+
+void Accumulator::on_function(const RecordedOperation& operation) {
+  const auto tangents =
+      find_tangents(operation.inputs.size(), [&](std::size_t i) -> const Tensor& { return operation.inputs[i]; });
+  if (tangents.empty()) return;
+  const Propagating propagating(*this);
+  std::vector<Tensor> made;
+  if (operation.forward) {
+    made = operation.forward(tangents);
+  } else if (operation.backward) {
+    std::vector<TensorSpec> outputs;
+    for (const Tensor& output : operation.outputs) outputs.push_back({output.dtype(), output.shape()});
+    made = transposed(operation.backward, outputs, tangents);
+  } else {
+    return;
+  }
+  if (made.size() != operation.outputs.size())
+    throw Internal(operation.name + ": its forward function returned " + std::to_string(made.size()) +
+                   " tangents, expected " + std::to_string(operation.outputs.size()));
+  for (std::size_t k = 0; k < made.size(); ++k)
+    if (made[k].is_defined() && !tangents_.contains(identity_of(operation.outputs[k])))
+      set(operation.outputs[k], made[k]);  // of two records of one tensor the first counts
+}
+
+}  // namespace capstan
