@@ -33,7 +33,7 @@ struct Layout {
   std::int64_t outer = 1, channels = 1, inner = 1;
   explicit Layout(const KernelContext& context) {
     const Shape& shape = context.input(0).shape();
-    const int channel = is_channels_first(context.attributes<LayoutAttributes>().data_format) ? 1 : shape.rank() - 1;
+    const int channel = channel_axis(context.attributes<LayoutAttributes>().data_format, shape.rank());
     outer = count_of(shape, 0, channel);
     channels = shape[channel];
     inner = count_of(shape, channel + 1, shape.rank());

@@ -98,7 +98,7 @@ void add_n_kernel(KernelContext& context) {
   for_blocks(context.output(0).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
     for (; begin < end; begin += kAddNBlock) {
       const std::int64_t stop = std::min(begin + kAddNBlock, end);
-      if constexpr (is_half_v<T>)
+      if constexpr (is_half<T>)
         add_all_halves(context, out, begin, stop);
       else
         add_all<AddRows<T>>(context, out, begin, stop);

@@ -11,6 +11,7 @@
 #include "cpu/tables.h"
 #include "ops/variable_resource.h"
 #include "tensor/element_count.h"
+#include "tensor/integers.h"
 #include "tensor/storage.h"
 
 namespace capstan::cpu {
@@ -96,14 +97,11 @@ void destroy_kernel(KernelContext& context) {
 
 /// Indices as 64-bit numbers, all checked against the number of rows before anything is written.
 std::vector<std::int64_t> checked_indices(KernelContext& context, std::int64_t rows) {
-  const Tensor& indices = context.input(1);
-  std::vector<std::int64_t> all(static_cast<std::size_t>(indices.size()));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = indices.dtype() == DType::int32 ? indices.values<std::int32_t>()[i] : indices.values<std::int64_t>()[i];
+  std::vector<std::int64_t> all = integers_of(context.input(1));
+  for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] < 0 || all[i] >= rows)
       context.fail("indices[" + std::to_string(i) + "] = " + std::to_string(all[i]) + " is not in [0, " +
                    std::to_string(rows) + ")");
-  }
   return all;
 }
 
