@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <random>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -223,9 +225,22 @@ DirectoryLock::DirectoryLock(const std::string& path, FileSystem& files) : files
 
 DirectoryLock::~DirectoryLock() { files_.close(file_); }
 
+namespace {
+
+std::string buffer_for(std::uint64_t size, const std::string& path) {
+  try {
+    return std::string(size, '\0');
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw ResourceExhausted(fmt::format("cannot read '{}': its {} bytes do not fit into memory", path, size));
+}
+
+}  // namespace
+
 std::string read_file(const std::string& path, FileSystem& files) {
   const ReadableFile file(path, files);
-  std::string content(file.size(), '\0');
+  std::string content = buffer_for(file.size(), path);
   file.read_at(0, std::as_writable_bytes(std::span(content)));
   return content;
 }

@@ -208,6 +208,32 @@ TEST_F(File, TheLockIsGivenBack) {
   EXPECT_THROW(DirectoryLock(path("gone")), NotFound);
 }
 
+/// Says that files have more bytes than any memory.
+class EndlessFiles : public FileSystem {
+ public:
+  int status(const std::string& path, FileStatus& status) override { return FileSystem::status(path, status); }
+  int status(int file, FileStatus& status) override {
+    const int result = FileSystem::status(file, status);
+    status.size = size;
+    return result;
+  }
+  std::uint64_t size = 0;
+};
+
+TEST_F(File, LargerThanMemoryIsATypedError) {
+  replace_file(path("huge"), "x");
+  EndlessFiles files;
+  for (int bits : {60, 62}) {
+    files.size = std::uint64_t{1} << bits;
+    try {
+      read_file(path("huge"), files);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const ResourceExhausted& error) {
+      EXPECT_NE(error.message().find(path("huge")), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(Path, Parts) {
   EXPECT_EQ(parent_directory("a/b/c"), "a/b");
   EXPECT_EQ(parent_directory("c"), ".");
