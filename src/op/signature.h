@@ -15,7 +15,10 @@ namespace capstan {
 
 /// A set of element types, one bit each.
 using TypeSet = std::uint32_t;
-constexpr TypeSet type_bit(DType dtype) { return TypeSet{1} << static_cast<int>(dtype); }
+/// No bit for a number that is none of the types: no set holds it.
+constexpr TypeSet type_bit(DType dtype) {
+  return static_cast<int>(dtype) < kDTypeCount ? TypeSet{1} << static_cast<int>(dtype) : TypeSet{0};
+}
 
 struct TypeVariable {
   std::string name;

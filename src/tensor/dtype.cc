@@ -19,7 +19,10 @@ static_assert(dtype_size(DType::resource) == sizeof(ResourceHandle) && dtype_siz
 
 }  // namespace
 
-std::string_view dtype_name(DType dtype) { return kNames[static_cast<std::size_t>(dtype) % kDTypeCount]; }
+std::string_view dtype_name(DType dtype) {
+  const auto number = static_cast<std::size_t>(dtype);
+  return number < kNames.size() ? kNames[number] : "unknown";
+}
 
 DType dtype_from_name(std::string_view name) {
   if (name == "half") return DType::float16;

@@ -70,6 +70,13 @@ TEST(BFloat16, KnownNumbers) {
   EXPECT_EQ(bfloat16(std::numeric_limits<float>::denorm_min()).bits, 0x0000);
 }
 
+TEST(DType, NumbersThatAreNoType) {
+  for (const int number : {24, 33, 200, 255}) {
+    EXPECT_EQ(dtype_name(static_cast<DType>(number)), "unknown");
+    EXPECT_EQ(dtype_size(static_cast<DType>(number)), 0u);
+  }
+}
+
 TEST(DType, NamesGoBothWays) {
   int types = 0;
   for (int i = 1; i < kDTypeCount; ++i) {

@@ -76,6 +76,11 @@ void release_foreign(Buffer* buffer) noexcept {
   delete foreign;
 }
 
+[[noreturn]] void throw_no_type(DType dtype) {
+  throw TypeError("a tensor's element type must be one of DType's, got number " +
+                  std::to_string(static_cast<int>(dtype)));
+}
+
 inline std::size_t bytes_of(DType dtype, const Shape& shape, std::int64_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), dtype_size(dtype), &bytes) ||
@@ -124,6 +129,8 @@ void check_element_count(std::size_t count, const Shape& shape) {
 }  // namespace detail
 
 Tensor new_tensor(DType dtype, const Shape& shape) {
+  if (dtype_size(dtype) == 0) [[unlikely]]
+    detail::throw_no_type(dtype);
   const std::int64_t count = shape.num_elements();
   if (count < 0) throw InvalidArgument("a tensor needs a known shape, got " + shape.to_string());
   const std::size_t bytes = detail::bytes_of(dtype, shape, count);

@@ -34,18 +34,20 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypeCount = 24;  // one past the largest number above
 
-/// TensorFlow's name: "float32", "bool", "string", ...
+/// TensorFlow's name: "float32", "bool", "string", ...; "unknown" for numbers that are no type.
 std::string_view dtype_name(DType dtype);
 /// The type of that name ("half", "float" and "double" are understood too); throws NotFound.
 DType dtype_from_name(std::string_view name);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
 namespace detail {
-inline constexpr std::uint8_t kElementSizes[kDTypeCount] = {
+// One for each number that a DType can hold: those that are no type have no size.
+inline constexpr std::uint8_t kElementSizes[256] = {
     0, 4, 8, 4, 1, 2, 1, sizeof(std::string), 8, 8, 1, 0, 0, 0, 2, 0, 0, 2, 16, 2, sizeof(void*), 2 * sizeof(void*),
     4, 8};
-}
-/// Bytes of one element in memory. Strings, resources and variants are C++ objects of this size.
+}  // namespace detail
+/// Bytes of one element in memory; 0 for numbers that are no type. Strings, resources and variants are C++ objects of
+/// this size.
 constexpr std::size_t dtype_size(DType dtype) { return detail::kElementSizes[static_cast<std::size_t>(dtype)]; }
 
 constexpr bool is_floating(DType t) {
