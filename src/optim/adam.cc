@@ -21,7 +21,7 @@ class AdamBody final : public OptimizerBody {
   std::vector<std::string> slot_names() const override { return {"m", "v"}; }
 
   void prepare() override {
-    const auto step = static_cast<double>(iterations().value().item<std::int64_t>() + 1);
+    const auto step = static_cast<double>(iterations().value().item<std::int64_t>()) + 1;
     beta_1_power_ = std::pow(options_.beta_1, step);
     beta_2_power_ = std::pow(options_.beta_2, step);
   }

@@ -110,7 +110,8 @@ void OptimizerBody::update(const Variable& variable, const Gradient& gradient) {
 }
 
 void OptimizerBody::update_sparse(const Variable& variable, const IndexedSlices& gradient) {
-  update_dense(variable, to_tensor(gradient));
+  // The rows were checked against the variable, and what the slices say of its shape may be nothing.
+  update_dense(variable, to_tensor({gradient.values, gradient.indices, shape_tensor(variable.value().shape())}));
 }
 
 const Variable& OptimizerBody::slot_of(const Variable& variable, const std::string& name) const {

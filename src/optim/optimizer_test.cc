@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "capstan/base/error.h"
@@ -159,6 +161,24 @@ TEST(Adam, Report42_SparseGradientsMoveEveryRow) {
   const float after_one = table.value().values<float>()[0];
   adam.apply(Gradient(rows(1)), table);
   EXPECT_LT(table.value().values<float>()[0], after_one);
+}
+
+TEST(Adam, SparseGradientsNeedNoDenseShape) {
+  Adam adam{{.learning_rate = 0.1}};
+  Variable table(ones(Shape{3, 2}));
+  adam.apply(Gradient(IndexedSlices{ones({1, 2}), constant({1}), Tensor()}), table);
+  const auto values = table.value().to_vector<float>();
+  EXPECT_EQ(values[0], 1);
+  EXPECT_LT(values[2], 1);
+  EXPECT_EQ(values[4], 1);
+}
+
+TEST(Adam, TheLastStepThatCanBeCounted) {
+  Adam adam;
+  Variable w(1.f);
+  adam.iterations().assign(std::numeric_limits<std::int64_t>::max());
+  adam.apply(Gradient(constant(1.f)), w);
+  EXPECT_TRUE(std::isfinite(value(w)));
 }
 
 TEST(SGD, SparseUpdateTouchesItsRowsOnly) {
