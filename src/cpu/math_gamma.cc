@@ -58,6 +58,7 @@ double zeta(double x, double q) {
   constexpr double kCoefficients[] = {
       1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600};
   const double power = std::pow(q, -x);
+  if (power == 0) return sum + std::pow(q, 1 - x) / (x - 1);
   sum += power * q / (x - 1) + power / 2;
   double term = power / q * x;
   for (int j = 0; j < 7; ++j) {
@@ -70,6 +71,7 @@ double zeta(double x, double q) {
 double polygamma(double n, double x) {
   if (n == 0) return digamma(x);
   if (n < 0 || n != std::floor(n)) return kNaN;
+  if (x == kInfinity) return 0;
   int sign;
   const double factorial = std::exp(::lgamma_r(n + 1, &sign));
   return (std::fmod(n, 2) == 0 ? -1 : 1) * factorial * zeta(n + 1, x);
