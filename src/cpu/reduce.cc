@@ -142,7 +142,7 @@ KernelSet reduce_kernels_of(TypeList<Types...>) {
   return kernels;
 }
 
-/// The place of the best element along an axis; the first of equal ones.
+/// The place of the best element along an axis; the first of equal ones. NaN is never best; 0 if there is nothing else.
 template <class Better, class T, class Index>
 void arg_rows(KernelContext& context, std::int64_t outer, std::int64_t n, std::int64_t inner) {
   const T* x = context.data<T>(0);
@@ -162,13 +162,13 @@ void arg_rows(KernelContext& context, std::int64_t outer, std::int64_t n, std::i
 struct Greater {
   template <class T>
   bool operator()(T x, T y) const {
-    return x > y;
+    return x > y || (y != y && x == x);
   }
 };
 struct Less {
   template <class T>
   bool operator()(T x, T y) const {
-    return x < y;
+    return x < y || (y != y && x == x);
   }
 };
 

@@ -23,12 +23,35 @@ std::vector<std::int64_t> checked_ids(const KernelContext& context, std::int64_t
   return ids;
 }
 
+template <class T>
+constexpr Accumulator<T> largest_finite() {
+  if constexpr (std::is_same_v<T, float16>)
+    return 65504.f;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return 0x1.fep127f;
+  else
+    return std::numeric_limits<T>::max();
+}
+
+/// What segments without rows become. Extremes of nothing are finite in TensorFlow, other than in whole reductions.
+template <class Combine, class T>
+constexpr Accumulator<T> of_no_rows() {
+  if constexpr (std::is_same_v<Combine, Smaller>)
+    return largest_finite<T>();
+  else if constexpr (!std::is_same_v<Combine, Larger>)
+    return Combine::template identity<Accumulator<T>>();
+  else if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::lowest();
+  else
+    return -largest_finite<T>();
+}
+
 /// Combines row after row into its segment. Threads take segments, and each goes through all rows in their order, so
 /// the result does not depend on how many there are.
 template <class Combine, class T>
 void combine_rows(const T* data, const std::vector<std::int64_t>& ids, std::int64_t inner, std::int64_t segments,
                   Accumulator<T>* out) {
-  std::fill_n(out, segments * inner, Combine::template identity<Accumulator<T>>());
+  std::fill_n(out, segments * inner, of_no_rows<Combine, T>());
   const auto rows = static_cast<std::int64_t>(ids.size());
   constexpr std::int64_t kParts = 16;
   const bool is_worth_threads = inner >= 16 && rows * inner > 4 * kElementsPerBlock;
@@ -113,20 +136,6 @@ void sorted_kernel(KernelContext& context) {
   }
 }
 
-// Segments without rows are finite in TensorFlow, other than reductions over nothing.
-struct SegmentMaximum : Larger {
-  template <class T>
-  static T identity() {
-    return std::numeric_limits<T>::lowest();
-  }
-};
-struct SegmentMinimum : Smaller {
-  template <class T>
-  static T identity() {
-    return std::numeric_limits<T>::max();
-  }
-};
-
 template <class Combine, class... Types>
 KernelSet unsorted_kernels(TypeList<Types...>) {
   KernelSet kernels;
@@ -147,8 +156,8 @@ KernelTable segment_kernels() {
   static const KernelRow rows[] = {
       {&unsorted_segment_sum_op, unsorted_kernels<WrappingAdd>(NumberTypes{})},
       {&unsorted_segment_prod_op, unsorted_kernels<WrappingMultiply>(NumberTypes{})},
-      {&unsorted_segment_max_op, unsorted_kernels<SegmentMaximum>(RealTypes{})},
-      {&unsorted_segment_min_op, unsorted_kernels<SegmentMinimum>(RealTypes{})},
+      {&unsorted_segment_max_op, unsorted_kernels<Larger>(RealTypes{})},
+      {&unsorted_segment_min_op, unsorted_kernels<Smaller>(RealTypes{})},
       {&segment_sum_op, sorted_kernels<WrappingAdd, false>(NumberTypes{})},
       {&segment_mean_op, sorted_kernels<WrappingAdd, true>(NumberTypes{})},
       {&segment_prod_op, sorted_kernels<WrappingMultiply, false>(NumberTypes{})},

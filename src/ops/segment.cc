@@ -71,14 +71,13 @@ Tensor extreme_gradient(const OpCall& call, const Tensor& dy, Rows&& rows, Sum&&
 /// all but it, and where two are 0 nothing is left.
 template <class Rows, class Sum, class Product>
 Tensor product_gradient(const OpCall& call, Tensor dy, Rows&& rows, Sum&& sum, Product&& product) {
-  if (is_complex(dy.dtype())) throw Unimplemented(std::string(call.op().name()) + ": gradient of complex numbers");
   const Tensor& data = call.input(0);
   const Tensor zero = constant(0, dy.dtype());
   const Tensor is_zero = equal(data, zero);
   dy = where(greater(sum(cast(is_zero, DType::int32)), 1), zero, dy);
   const Tensor others = where(is_zero, constant(1, dy.dtype()), data);
   const Tensor partial = where(is_zero, rows(product(others)), rows(call.output(0)) / others);
-  return rows(dy) * partial;
+  return rows(dy) * conj(partial);
 }
 
 Tensor unsorted_extreme_gradient(const OpCall& call, const Tensor& dy) {
