@@ -68,19 +68,19 @@ Tensor batch_offsets(const Shape& indices, int batch, std::int64_t step, DType d
   return constant_as(constant(offsets, shape), dtype);
 }
 
-/// dy is [batch, outer, index, inner]; its rows are summed by index into [batch, params[axis], outer, inner], whose
-/// dimensions then go back to their places.
-Tensor dense_gather_gradient(const OpCall& call, const Tensor& dy, int axis, int batch) {
-  const Shape& params = call.input_shape(0);
-  const Shape& picked = call.input_shape(1);
+}  // namespace
+
+Tensor dense_gather_gradient(std::string_view op, const Tensor& dy, const Shape& params, Tensor indices, int axis,
+                             int batch) {
+  const Shape picked = indices.shape();
   if (!params.is_fully_known() || !picked.is_fully_known())
-    throw Unimplemented("GatherV2: gradient along axis " + std::to_string(axis) + " between partly known shapes");
+    throw Unimplemented(std::string(op) + ": gradient along axis " + std::to_string(axis) +
+                        " between partly known shapes");
   const int index_rank = picked.rank() - batch, rank = dy.rank();
   std::vector<std::int64_t> perm(static_cast<std::size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + index_rank);
   const std::int64_t rows = count_of(params, 0, batch) * params[axis];
-  Tensor indices = call.input(1);
   if (batch > 0) {
     const DType wide = rows > std::numeric_limits<std::int32_t>::max() ? DType::int64 : DType::int32;
     if (indices.dtype() != DType::int64 && indices.dtype() != wide) indices = cast(indices, wide);
@@ -99,6 +99,8 @@ Tensor dense_gather_gradient(const OpCall& call, const Tensor& dy, int axis, int
   return transpose(reshape(sums, split), back);
 }
 
+namespace {
+
 Gradients gather_gradient(const OpCall& call, const Tensor& dy) {
   const Shape& params = call.input_shape(0);
   const Shape& picked = call.input_shape(1);
@@ -110,7 +112,9 @@ Gradients gather_gradient(const OpCall& call, const Tensor& dy) {
   if (axis < 0) axis += params.rank();
   const std::int64_t batch = given_batch < 0 ? given_batch + picked.rank() : given_batch;
   if (axis != 0 || batch != 0)
-    return {dense_gather_gradient(call, dy, static_cast<int>(axis), static_cast<int>(batch)), Gradient(), Gradient()};
+    return {
+        dense_gather_gradient("GatherV2", dy, params, call.input(1), static_cast<int>(axis), static_cast<int>(batch)),
+        Gradient(), Gradient()};
   Shape rows = params;
   if (!rows.has_rank()) throw Unimplemented("GatherV2: gradient for params of unknown rank");
   rows.set_dim(0, picked.num_elements());
@@ -138,9 +142,13 @@ void gather_nd_shape(InferContext& context) {
 
 /// Indices [n, 1] name rows: then the gradient is their slices.
 Gradients gather_nd_gradient(const OpCall& call, const Tensor& dy) {
-  const Tensor& indices = call.input(1);
+  if (const Shape& params = call.input_shape(0); params.is_fully_known() && params.num_elements() == 0)
+    return {zeros(params, dy.dtype()), Gradient()};
+  Tensor indices = call.input(1);
   if (indices.rank() == 2 && indices.shape()[1] == 1 && !call.attributes<BadIndices>().ignores())
     return {IndexedSlices{dy, squeeze(indices, {-1}), shape_of_input(call, 0)}, Gradient()};
+  // The shape has the type of the indices: it may not fit into 16 bits.
+  if (indices.dtype() == DType::int16) indices = cast(indices, DType::int32);
   return {apply(scatter_nd_op, {indices, dy, shape_of_input(call, 0, indices.dtype())}, call.raw_attributes()),
           Gradient()};
 }

@@ -1,6 +1,9 @@
 // Records and attributes of gathering and scattering.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "capstan/op/op.h"
 
 namespace capstan {
@@ -24,6 +27,11 @@ struct BadIndices {
   /// Throws InvalidArgument for a word that is none of the above.
   void check(const InferContext& context) const;
 };
+
+/// The gradient of gathering from `params` along `axis`. dy is [batch, outer, index, inner]; its rows are summed by
+/// index into [batch, params[axis], outer, inner], whose dimensions then go back to their places.
+Tensor dense_gather_gradient(std::string_view op, const Tensor& dy, const Shape& params, Tensor indices, int axis,
+                             int batch);
 
 extern const OpDef gather_v2_op, gather_nd_op;
 extern const OpDef scatter_nd_op, tensor_scatter_update_op, tensor_scatter_add_op, tensor_scatter_sub_op;

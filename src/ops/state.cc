@@ -3,8 +3,10 @@
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
+#include "ops/gather.h"
 #include "ops/records.h"
 #include "tensor/handle.h"
+#include "tensor/integers.h"
 #include "tensor/storage.h"
 
 namespace capstan {
@@ -105,11 +107,15 @@ Tensor whole_shape(const Tensor& handle) {
   return apply(variable_shape_op, {handle}, &attributes);
 }
 
-/// dy as rows of the variable.
+/// dy as rows of the variable; dense where each batch has rows of its own.
 Gradients gather_gradient(const OpCall& call, const Tensor& dy) {
   const Tensor& indices = call.input(1);
-  if (call.attributes<ResourceGatherAttributes>().batch_dims != 0)
-    throw Unimplemented("ResourceGather: gradient with batch_dims above 0");
+  if (const auto batch = static_cast<int>(call.attributes<ResourceGatherAttributes>().batch_dims); batch > 0) {
+    const Tensor shape = whole_shape(call.input(0));
+    if (shape.is_symbolic())
+      throw Unimplemented("ResourceGather: gradient with batch_dims for a variable of partly known shape");
+    return {dense_gather_gradient("ResourceGather", dy, Shape(integers_of(shape)), indices, batch, batch), Gradient()};
+  }
   Shape rows{indices.size()};
   for (int i = indices.rank(); i < dy.rank(); ++i) rows.push_back(dy.shape()[i]);
   return {IndexedSlices{reshape(dy, rows), reshape(indices, Shape{-1}), whole_shape(call.input(0))}, Gradient()};

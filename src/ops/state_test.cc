@@ -78,6 +78,20 @@ TEST_P(ResourceGather, GradientHasTheShapeOfTheValue) {
   EXPECT_EQ(gradient.tensor().to_vector<float>(), (Floats{3, 4, 0, 0, 1, 2}));
 }
 
+// What TensorFlow gives for tf.gather of a tensor.
+TEST_P(ResourceGather, GradientWithBatchDimensions) {
+  const auto gradient = [](const Variable& rows, const Tensor& indices, std::int64_t batch, const Shape& shape) {
+    GradientTape tape;
+    tape.watch(rows.handle());
+    const Tensor y = gather_rows(rows, indices, batch);
+    return tape.gradient(reduce_sum(y * counted(shape)), rows).tensor().to_vector<float>();
+  };
+  EXPECT_EQ(gradient(table({2, 3, 4}), constant({{0, 2, 0}, {1, 1, 0}}), 1, {2, 3, 4}),
+            (Floats{8, 10, 12, 14, 0, 0, 0, 0, 4, 5, 6, 7, 20, 21, 22, 23, 28, 30, 32, 34, 0, 0, 0, 0}));
+  EXPECT_EQ(gradient(table({2, 2, 3}), constant({{{0, 2}, {1, 1}}, {{2, 2}, {0, 1}}}), 2, {2, 2, 2}),
+            (Floats{0, 0, 1, 0, 5, 0, 0, 0, 9, 6, 7, 0}));
+}
+
 TEST(ResourceGatherGradient, OfAPartlyDeclaredShape) {
   const Variable rows(counted({3, 2}), {.shape = Shape{-1, 2}});
   GradientTape tape;
