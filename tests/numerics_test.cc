@@ -14,6 +14,7 @@
 #include "capstan/ops/compare.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/reduce.h"
+#include "capstan/ops/segment.h"
 #include "capstan/ops/select.h"
 
 namespace capstan {
@@ -220,6 +221,64 @@ TEST(Numerics, ShortRowsBroadcastInManyDimensions) {
       }
     }
   }
+}
+
+TEST(Gamma, DerivativesVanishAtInfinity) {
+  const auto value = [](const Tensor& x) { return x.item<float>(); };
+  EXPECT_EQ(value(polygamma(1.f, constant(kInfinity))), 0);
+  EXPECT_EQ(value(polygamma(150.f, constant(kInfinity))), 0);
+  EXPECT_EQ(value(polygamma(0.f, constant(kInfinity))), kInfinity);
+  const Tensor x = constant({kInfinity, 1e30f});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor slope = tape.gradient(digamma(x), x).tensor();
+  EXPECT_EQ(slope.values<float>()[0], 0);
+  EXPECT_NEAR(slope.values<float>()[1], 1e-30f, 1e-36f);
+}
+
+TEST(Zeta, AtInfinity) {
+  const auto of = [](double x, double q) { return zeta(constant(x), constant(q)).item<double>(); };
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(of(2, kEndless), 0);
+  EXPECT_EQ(of(1, kEndless), kEndless);
+  EXPECT_EQ(of(kEndless, 2), 0);
+  EXPECT_EQ(of(kEndless, 1), 1);
+  EXPECT_EQ(of(kEndless, 0.5), kEndless);
+  EXPECT_EQ(of(kEndless, kEndless), 0);
+  EXPECT_EQ(of(2, -kEndless), kEndless);
+  EXPECT_EQ(of(1e200, 1), 1);
+  EXPECT_EQ(of(1e200, 0.5), kEndless);
+  EXPECT_NEAR(of(1.1, 1e300), 1e-29, 1e-34);
+}
+
+TEST(ArgMax, NaNIsNeverBest) {
+  const auto places = [](std::initializer_list<float> values) {
+    const Tensor x = constant(std::vector<float>(values));
+    return std::pair(argmax(x, 0).item<std::int64_t>(), argmin(x, 0).item<std::int64_t>());
+  };
+  EXPECT_EQ(places({kNaN, 2, 2}), std::pair(std::int64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(places({2, kNaN, 3}), std::pair(std::int64_t{2}, std::int64_t{0}));
+  EXPECT_EQ(places({kNaN, -1, 5, kNaN}), std::pair(std::int64_t{2}, std::int64_t{1}));
+  EXPECT_EQ(places({kNaN, kNaN}), std::pair(std::int64_t{0}, std::int64_t{0}));
+}
+
+TEST(SegmentMaximum, NaNStaysWhereverItStands) {
+  for (const auto& values : {constant({kNaN, 1.f}), constant({1.f, kNaN}), constant({kNaN, kNaN})}) {
+    const Tensor ids = constant({0, 0}), count = constant(1);
+    for (const Tensor& result : {segment_max(values, ids), segment_min(values, ids),
+                                 unsorted_segment_max(values, ids, count), unsorted_segment_min(values, ids, count)})
+      EXPECT_TRUE(std::isnan(result.values<float>()[0]));
+  }
+}
+
+TEST(ClipByValue, BoundsAreScalarsOrHaveTheShape) {
+  const Op clip = find_op("ClipByValue");
+  const Tensor x = constant({1.f, 2.f, 3.f});
+  EXPECT_THROW(clip.call({x, constant({0.f}), constant(2.f)}, {}), InvalidArgument);
+  EXPECT_THROW(clip.call({x, constant(0.f), constant({2.f})}, {}), InvalidArgument);
+  EXPECT_EQ(clip.call({x, constant({2.f, 2.f, 2.f}), constant(2.5f)}, {}).to_vector<float>(),
+            (std::vector<float>{2, 2, 2.5f}));
+  EXPECT_EQ(clip.call({constant({1.f}), constant({2.f}), constant(3.f)}, {}).to_vector<float>(), std::vector<float>{2});
 }
 
 }  // namespace

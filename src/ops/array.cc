@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "capstan/base/error.h"
 #include "capstan/ops/reduce.h"
 #include "ops/array.h"
 #include "ops/records.h"
@@ -145,6 +146,8 @@ const OpDef shape_op{
 };
 
 Tensor shape_tensor(const Shape& shape) {
+  if (!shape.has_rank())
+    throw InvalidArgument("a shape that is asked for must have a known number of dimensions, got " + shape.to_string());
   bool is_small = true;
   for (std::int64_t size : shape.dims()) is_small = is_small && size <= std::numeric_limits<std::int32_t>::max();
   if (!is_small) return constant(shape.dims(), Shape{shape.rank()});

@@ -42,7 +42,7 @@ void clip_shape(InferContext& context) {
   Shape output = context.input_shape(0);
   for (std::size_t i : {1, 2}) {
     const Shape& bound = context.input_shape(i);
-    if (bound.has_rank() && !bound.is_scalar() && bound.num_elements() != 1)
+    if (bound.has_rank() && !bound.is_scalar())
       output = context.merge(
           output, bound, i == 1 ? "the shapes of 't' and 'clip_value_min'" : "the shapes of 't' and 'clip_value_max'");
   }

@@ -1,6 +1,7 @@
 // Reading a strided slice. A position of begin/end/strides speaks of one dimension of the input, of none (a new axis)
 // or of all that are left (an ellipsis).
 #include <algorithm>
+#include <bit>
 
 #include "capstan/base/error.h"
 #include "ops/strided_slice.h"
@@ -17,7 +18,7 @@ class Reader {
 
   StridedSlicePlan read() {
     if (strides_.size() > 63) fail("at most 63 positions can be given, got " + std::to_string(strides_.size()));
-    if (attributes_.ellipsis_mask & (attributes_.ellipsis_mask - 1))
+    if (std::popcount(static_cast<std::uint64_t>(attributes_.ellipsis_mask)) > 1)
       fail("'ellipsis_mask' may have only one bit set, got " + std::to_string(attributes_.ellipsis_mask));
     bool had_ellipsis = false;
     for (std::size_t i = 0; i < strides_.size(); ++i) {

@@ -49,7 +49,8 @@ Window make_window(const WindowAttributes& attributes, int axis, std::int64_t in
 void check_window_list(const InferContext& context, const std::vector<std::int64_t>& list, const char* name) {
   const auto is_bad = [](std::int64_t value) { return value < 1 || value > kLargest; };
   if (list.size() != 4 || std::ranges::any_of(list, is_bad))
-    context.fail("attribute '" + std::string(name) + "' must have 4 positive numbers, got " + list_text(list));
+    context.fail("attribute '" + std::string(name) + "' must have 4 positive numbers of at most " +
+                 std::to_string(kLargest) + ", got " + list_text(list));
 }
 
 void check_data_format(const InferContext& context, const std::string& data_format) {
@@ -76,7 +77,8 @@ void check_padding(const InferContext& context, const WindowAttributes& attribut
   if (list.size() != 8 || std::ranges::any_of(list, is_bad) || list[0] || list[1] || list[2 * channel] ||
       list[2 * channel + 1])
     context.fail(
-        "attribute 'explicit_paddings' must have 8 numbers of at least 0, those of batch and channels being 0, got " +
+        "attribute 'explicit_paddings' must have 8 numbers in [0, 2147483648], those of batch and channels being 0, "
+        "got " +
         list_text(list));
 }
 
