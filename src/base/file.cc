@@ -245,7 +245,7 @@ std::string read_file(const std::string& path, FileSystem& files) {
   return content;
 }
 
-std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files) {
+std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files, const ReadLimit& limit) {
   const Descriptor file(check(files.open(path, O_RDONLY, 0), "cannot open", path), files);
   FileStatus status;
   check(files.status(file.get(), status), "cannot open", path);
@@ -261,7 +261,11 @@ std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files) {
       bytes.resize(end);
       return bytes;
     }
-    if (end == bytes.size()) bytes.resize(end + std::max(end, kPiece));
+    if (end < bytes.size()) continue;
+    std::size_t size = end + std::max(end, kPiece);
+    if (limit) size = std::min(size, limit(bytes));
+    if (size <= end) return bytes;
+    bytes.resize(size);
   }
 }
 

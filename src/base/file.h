@@ -132,8 +132,12 @@ class DirectoryLock {
 
 /// The whole content of a file.
 std::string read_file(const std::string& path, FileSystem& files = FileSystem::system());
-/// The same, of a pipe or device too.
-std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files = FileSystem::system());
+/// How many bytes of a file are worth reading, given those at its beginning.
+using ReadLimit = std::function<std::size_t(std::span<const std::byte> beginning)>;
+/// The whole content, of a pipe or device too. These may never end: `limit` is asked whenever more memory would be
+/// needed, and reading ends there.
+std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files = FileSystem::system(),
+                                  const ReadLimit& limit = {});
 
 using FileSink = std::function<void(std::span<const std::byte>)>;
 /// Lets `fill` write the file at `path`, which takes its name when it is complete: a reader sees the old content or the

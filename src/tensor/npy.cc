@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -243,8 +244,37 @@ std::string npz_to_bytes(const std::map<std::string, Tensor>& tensors) {
   return bytes;
 }
 
+namespace {
+
+/// What the header claims, and one byte by which more is noticed.
+std::size_t claimed_bytes(std::span<const std::byte> beginning) {
+  NpyHeader header;
+  try {
+    header = parse_npy_header(beginning);
+  } catch (const DataLoss&) {  // it goes on behind the beginning
+    return std::numeric_limits<std::size_t>::max();
+  }
+  const auto count = static_cast<std::size_t>(header.shape.num_elements());
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, header.item_size, &bytes) ||
+      __builtin_add_overflow(bytes, header.bytes + 1, &bytes))
+    return 0;
+  return bytes;
+}
+
+/// Archives begin with "PK"; their end says where their parts are.
+std::size_t archive_bytes(std::span<const std::byte> beginning) {
+  const bool is_archive = beginning.size() > 1 && beginning[0] == std::byte{'P'} && beginning[1] == std::byte{'K'};
+  return is_archive ? std::numeric_limits<std::size_t>::max() : 0;
+}
+
+}  // namespace
+
 Tensor load_npy(const std::string& path, FileSystem& files) {
-  const std::vector<std::byte> bytes = read_bytes(path, files);
+  const auto limit = [&](std::span<const std::byte> beginning) {
+    return naming(path, [&] { return claimed_bytes(beginning); });
+  };
+  const std::vector<std::byte> bytes = read_bytes(path, files, limit);
   return naming(path, [&] { return parse_npy(bytes); });
 }
 
@@ -259,7 +289,7 @@ void save_npy(const std::string& path, const Tensor& tensor, FileSystem& files) 
 }
 
 std::map<std::string, Tensor> load_npz(const std::string& path, FileSystem& files) {
-  const std::vector<std::byte> bytes = read_bytes(path, files);
+  const std::vector<std::byte> bytes = read_bytes(path, files, archive_bytes);
   return naming(path, [&] { return parse_npz(bytes); });
 }
 

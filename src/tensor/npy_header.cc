@@ -10,7 +10,8 @@ namespace capstan {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  // the elements begin at a multiple of it
+constexpr std::size_t kMostLength = 1 << 20;  // the longest shapes need less than 64 KiB
+constexpr std::size_t kAlignment = 64;        // the elements begin at a multiple of it
 
 /// Reads the dictionary's small part of Python.
 class Reader {
@@ -161,6 +162,9 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes) {
     need(begin = 12);
     length |= byte(10) << 16 | byte(11) << 24;
   }
+  if (length > kMostLength)
+    throw InvalidArgument("the .npy header claims to be " + std::to_string(length) + " bytes long; at most " +
+                          std::to_string(kMostLength) + " are read");
   need(begin + length);
   NpyHeader header = parse_dictionary(file.substr(begin, length));
   header.bytes = begin + length;

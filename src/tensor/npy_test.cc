@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -228,6 +229,26 @@ std::string with_header(const std::string& dictionary, const std::string& elemen
   const auto length = dictionary.size();
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 255) + static_cast<char>(length >> 8) +
          dictionary + elements;
+}
+
+TEST(Npy, WhatNeverEndsIsReadAsFarAsItsHeaderClaims) {
+  EXPECT_THROW(load_npy("/dev/zero"), InvalidArgument);
+  EXPECT_THROW(load_npz("/dev/zero"), Error);
+  const std::string long_header("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
+  EXPECT_THROW(npy_from_bytes(bytes_of(long_header)), InvalidArgument);
+  // A writer who stops only when nobody reads any more.
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::thread writer([&] {
+    ::signal(SIGPIPE, SIG_IGN);
+    std::ofstream pipe(folder / "pipe", std::ios::binary);
+    pipe << with_header("{'descr':'<f4','fortran_order':False,'shape':(30000,)}");
+    const std::string zeros(1 << 16, '\0');
+    while (pipe.write(zeros.data(), static_cast<std::streamsize>(zeros.size()))) {
+    }
+  });
+  EXPECT_THROW(load_npy(folder / "pipe"), DataLoss);
+  writer.join();
 }
 
 TEST(Npy, HeaderIsReadAsPythonWouldReadIt) {
