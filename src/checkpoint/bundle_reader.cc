@@ -286,7 +286,7 @@ void BundleReader::check_disjoint(const BundleEntry& entry, const std::vector<Pa
     std::erase_if(reaching, [&](const Region* before) { return end(before) <= start(region); });
     for (const Region* before : reaching)
       if (overlap(*before, *region))
-        throw Internal(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}",
+        throw DataLoss(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}",
                                    prefix_, entry.key, before->to_string(), region->to_string()));
     reaching.push_back(region);
   }

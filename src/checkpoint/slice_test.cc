@@ -152,7 +152,7 @@ TEST_F(Slices, C232_AMissingPart) {
 
 TEST_F(Slices, C233_OverlappingParts) {
   write_parts(counted(DType::int32, Shape{6}), {slice({{0, 4}}), slice({{2, 4}})});
-  expect_contains(message_of<Internal>([&] { BundleReader(path("b")).read("v"); }),
+  expect_contains(message_of<DataLoss>([&] { BundleReader(path("b")).read("v"); }),
                   "Overlapping slices: existing slice = 0,4, new slice = 2,4");
 }
 
@@ -170,7 +170,7 @@ TEST_F(Slices, C233_OverlapsAreSeenAmongBoxesOfAnyArrangement) {
     auto more = parts;
     more.insert(more.begin() + 5, one);
     write_parts(whole, more);
-    expect_contains(message_of<Internal>([&] { BundleReader(path("b")).read("v"); }), "Overlapping slices");
+    expect_contains(message_of<DataLoss>([&] { BundleReader(path("b")).read("v"); }), "Overlapping slices");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 
@@ -139,6 +140,8 @@ Tensor load_idx(const std::string& path) {
   } catch (Error& error) {
     error.add_context("load_idx '" + path + "'");
     throw;
+  } catch (const std::bad_alloc&) {
+    throw ResourceExhausted("load_idx '" + path + "': out of memory");
   }
 }
 

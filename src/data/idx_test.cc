@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <filesystem>
@@ -126,6 +128,20 @@ TEST_F(Idx, DoesNotBelieveTheHeader) {
                   "announces 255 axes");
   EXPECT_EQ(load(header(0x08, std::vector<std::uint32_t>(254, 1)) + "a").rank(), 254);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these need more memory than the limit
+TEST_F(Idx, MoreThanMemoryHolds) {
+  std::ofstream(path_, std::ios::binary) << packed("abc");
+  std::filesystem::resize_file(path_, std::uintmax_t{1} << 32);  // takes no room on the disk
+  const auto load_with_little_memory = [&] {
+    const rlimit limit{1 << 30, 1 << 30};
+    setrlimit(RLIMIT_AS, &limit);
+    const std::string message = message_of<ResourceExhausted>([&] { load_idx(path_); });
+    _exit(message.find(path_) != std::string::npos ? 0 : 1);
+  };
+  EXPECT_EXIT(load_with_little_memory(), ::testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST_F(Idx, SurvivesTruncationAtEachByte) {
   const std::string plain = header(0x08, {5, 4}) + "abcdefghijklmnopqrst";
