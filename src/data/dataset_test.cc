@@ -222,6 +222,14 @@ TEST_P(Datasets, RefuseBadNumbers) {
   EXPECT_EQ(message_of<InvalidArgument>([&] { dataset.repeat(-2); }), "repeat: the count must be at least 0, got -2");
 }
 
+TEST(Dataset, AnIteratorThatWasMovedFrom) {
+  auto from = numbers(3).begin();
+  auto to = std::move(from);
+  EXPECT_EQ((*to).item<std::int64_t>(), 0);
+  expect_contains(message_of<FailedPrecondition>([&] { ++from; }), "moved from");
+  EXPECT_EQ((*++to).item<std::int64_t>(), 1);
+}
+
 TEST(Dataset, UnpacksItsComponents) {
   const Tensor images = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}), labels = constant({7, 8, 9});
   int seen = 0;

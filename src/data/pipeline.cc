@@ -158,7 +158,10 @@ Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 Cursor::~Cursor() = default;
 
-bool Cursor::next(Components& element) { return state_->next(element); }
+bool Cursor::next(Components& element) {
+  if (!state_) throw FailedPrecondition("a dataset's iterator was used after it was moved from");
+  return state_->next(element);
+}
 
 Pipeline pipeline_of(std::vector<Column> columns) {
   auto rows = std::make_shared<const Columns>(std::move(columns));

@@ -1,5 +1,7 @@
 #include "capstan/nn/layer.h"
 
+#include <algorithm>
+
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
 #include "op/observer.h"
@@ -47,11 +49,25 @@ void LayerBody::unbuild() {
   forget();
 }
 
+void Layer::throw_empty() {
+  throw FailedPrecondition("an nn::Layer without a body was used: it was made of null or moved from");
+}
+
 namespace {
+
+// Calls, builds and destructors go down recursively, and threads may have small stacks.
+constexpr int kMostNested = 200;
 
 class SequentialBody final : public LayerBody {
  public:
-  explicit SequentialBody(std::vector<Layer> layers) : LayerBody("sequential"), layers_(std::move(layers)) {}
+  explicit SequentialBody(std::vector<Layer> layers) : LayerBody("sequential"), layers_(std::move(layers)) {
+    for (const Layer& layer : layers_)
+      if (const auto* inner = dynamic_cast<const SequentialBody*>(layer.trackable().get()))
+        depth_ = std::max(depth_, inner->depth_ + 1);
+    if (depth_ > kMostNested)
+      throw InvalidArgument("Sequential: at most " + std::to_string(kMostNested) +
+                            " can stand one inside the other; list the layers in one");
+  }
 
   std::vector<NamedChild> children() const override {
     std::vector<NamedChild> all;
@@ -87,6 +103,7 @@ class SequentialBody final : public LayerBody {
   }
 
   const std::vector<Layer> layers_;
+  int depth_ = 1;
   std::vector<Layer> built_here_;
 };
 

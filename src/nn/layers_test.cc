@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "base/test_errors.h"
 #include "capstan/capstan.h"
 
 namespace capstan::nn {
@@ -170,6 +171,39 @@ TEST(Losses, KnownValues) {
   EXPECT_EQ(floats(huber(targets, predictions)), (std::vector<float>{1}));
   EXPECT_NEAR(floats(binary_cross_entropy(constant({{1.f}}), constant({{0.f}})))[0], 0.6931472, 1e-6);
   EXPECT_THROW(mean_squared_error(targets, constant({1.f})), InvalidArgument);
+}
+
+TEST(Layers, HandlesToNothing) {
+  const Layer nothing(nullptr);
+  const auto expect_empty = [](auto&& call) {
+    expect_contains(message_of<FailedPrecondition>(call), "without a body");
+  };
+  expect_empty([&] { nothing(zeros({1, 2})); });
+  expect_empty([&] { nothing.build({1, 2}); });
+  expect_empty([&] { (void)nothing.is_built(); });
+  expect_empty([&] { nothing.unbuild(); });
+  expect_empty([&] { (void)nothing.name(); });
+  expect_contains(message_of<InvalidArgument>([&] { nothing.variables(); }), "its trackable() gave null");
+  expect_contains(message_of<InvalidArgument>([&] {
+                    Checkpoint{{"layer", nothing}}.write("unwritten");
+                  }),
+                  "its trackable() gave null");
+}
+
+TEST(Layers, SequentialsNestToADepth) {
+  Layer model = Sequential(Flatten());
+  for (int depth = 1; depth < 200; ++depth) model = Sequential(model);
+  EXPECT_EQ(floats(model(constant({{1.f, 2.f}}))), (std::vector<float>{1, 2}));
+  expect_contains(message_of<InvalidArgument>([&] { Sequential{std::vector<Layer>{model}}; }), "at most 200");
+}
+
+TEST(Metrics, CountCorrectRefusesOtherLabels) {
+  const Tensor logits = constant({{0.f, 1.f}, {2.f, 1.f}});
+  expect_contains(message_of<TypeError>([&] { count_correct(constant({1.f, 0.f}), logits); }), "got float32");
+  expect_contains(message_of<InvalidArgument>([&] { count_correct(constant({1}), logits); }), "shape [2]");
+  expect_contains(message_of<InvalidArgument>([&] { count_correct(constant(1), logits); }), "got []");
+  expect_contains(message_of<InvalidArgument>([&] { count_correct(constant(1), constant(1.f)); }), "axis of classes");
+  EXPECT_EQ(count_correct(constant<std::uint8_t>({1, 0}), logits), 2);
 }
 
 TEST(Metrics, Accuracy) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <set>
 
+#include "capstan/base/error.h"
 #include "tensor/storage.h"
 
 namespace capstan {
@@ -14,6 +15,8 @@ void TrackableObject::create_slot(const Variable&, const std::string&) const {}
 
 const void* Trackable::identity() const {
   if (const Variable* held = variable()) return resource_of(held->handle());
+  if (!object())
+    throw InvalidArgument("an object to be saved or searched for variables holds nothing: its trackable() gave null");
   return object();
 }
 

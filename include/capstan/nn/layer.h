@@ -54,23 +54,31 @@ class LayerBody : public TrackableObject {
   std::atomic<bool> is_built_ = false;
 };
 
+/// A handle. One that is made of null or was moved from throws FailedPrecondition when it is used.
 class Layer {
  public:
   explicit Layer(std::shared_ptr<LayerBody> body) : body_(std::move(body)) {}
 
-  Tensor operator()(const Tensor& x, const CallOptions& options = {}) const { return (*body_)(x, options); }
+  Tensor operator()(const Tensor& x, const CallOptions& options = {}) const { return body()(x, options); }
   /// Makes the variables for inputs of that shape, if there are none yet.
-  void build(const Shape& input) const { body_->build_once(input); }
-  bool is_built() const { return body_->is_built(); }
+  void build(const Shape& input) const { body().build_once(input); }
+  bool is_built() const { return body().is_built(); }
   /// Takes the variables away; the next call makes new ones. For layers made of layers.
-  void unbuild() const { body_->unbuild(); }
+  void unbuild() const { body().unbuild(); }
   std::vector<Variable> variables() const { return variables_of(*this); }
   std::vector<Variable> trainable_variables() const { return trainable_variables_of(*this); }
-  const std::string& name() const { return body_->name(); }
+  const std::string& name() const { return body().name(); }
   std::shared_ptr<const TrackableObject> trackable() const { return body_; }
 
  protected:
   std::shared_ptr<LayerBody> body_;
+
+ private:
+  LayerBody& body() const {
+    if (!body_) throw_empty();
+    return *body_;
+  }
+  [[noreturn]] static void throw_empty();
 };
 
 /// What follows a layer's product: nothing, an op such as `relu`, or any function of one tensor.
