@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "capstan/base/error.h"
@@ -28,6 +29,12 @@ std::string list_text(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+template <class Part>
+Part& held(const std::shared_ptr<Part>& part) {
+  if (!part) throw FailedPrecondition("a Checkpoint was used after it was moved from");
+  return *part;
 }
 
 /// Looks at the object graph that the file has, if any: one that cannot be understood is damage, though keys alone say
@@ -125,7 +132,8 @@ const RestoreReport& RestoreReport::assert_consumed() const {
 }
 
 Checkpoint::Checkpoint(std::initializer_list<NamedChild> objects)
-    : save_counter_(constant(std::int64_t{0}), {.name = "save_counter", .trainable = false}) {
+    : saving_(std::make_shared<std::mutex>()),
+      save_counter_(constant(std::int64_t{0}), {.name = "save_counter", .trainable = false}) {
   check_names(objects);
   std::vector<NamedChild> children(objects);
   children.push_back({"save_counter", save_counter_});
@@ -134,7 +142,7 @@ Checkpoint::Checkpoint(std::initializer_list<NamedChild> objects)
 
 void Checkpoint::write(const std::string& prefix) const {
   const PauseObservers silent;
-  const checkpoint::ObjectWalk walk(*root_);
+  const checkpoint::ObjectWalk walk(held(root_));
   checkpoint::BundleWriter writer(prefix);
   for (const auto& [key, variable] : walk.variables()) writer.add(key, variable.value());
   writer.add(kObjectGraphKey, constant(wire::encode(walk.graph())));
@@ -142,6 +150,8 @@ void Checkpoint::write(const std::string& prefix) const {
 }
 
 std::string Checkpoint::save(const std::string& prefix) const {
+  // One after the other: each has a number of its own, and the list names the one that was counted last.
+  const std::lock_guard lock(held(saving_));
   save_counter_.assign_add(std::int64_t{1});
   const std::string path = prefix + "-" + std::to_string(save_counter_.value().item<std::int64_t>());
   try {
@@ -163,7 +173,7 @@ RestoreReport Checkpoint::restore(const std::string& prefix) const {
   const PauseObservers silent;
   const checkpoint::BundleReader reader(prefix);
   check_graph(reader);
-  const checkpoint::ObjectWalk before(*root_);
+  const checkpoint::ObjectWalk before(held(root_));
   std::map<std::string, Tensor> values;
   for (const auto& [key, variable] : before.variables())
     if (reader.contains(key))

@@ -5,6 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "capstan/capstan.h"
 #include "wire/object_graph.h"
@@ -174,6 +177,34 @@ TEST(Checkpoint, NamesAreEscapedAndUnique) {
   EXPECT_TRUE(listed.contains("c..d/.ATTRIBUTES/VARIABLE_VALUE"));
   EXPECT_THROW((Checkpoint{{"a", Variable(1.f)}, {"a", Variable(2.f)}}), InvalidArgument);
   EXPECT_THROW((Checkpoint{{"", Variable(1.f)}}), InvalidArgument);
+}
+
+TEST(Checkpoint, ThreadsSaveUnderNumbersOfTheirOwn) {
+  const std::string directory = fresh_directory("threads");
+  const Variable v(1.f);
+  const Checkpoint checkpoint{{"v", v}};
+  std::mutex mutex;
+  std::set<std::string> paths;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 5; ++k) {
+        const std::string path = Checkpoint(checkpoint).save(directory + "/ckpt");
+        const std::lock_guard lock(mutex);
+        paths.insert(path);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(paths.size(), 20u);
+  EXPECT_EQ(checkpoint.save_counter().value().item<std::int64_t>(), 20);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Checkpoint, AHandleThatWasMovedFrom) {
+  Checkpoint from{{"v", Variable(1.f)}};
+  const Checkpoint to = std::move(from);
+  EXPECT_THROW(from.save("unwritten"), FailedPrecondition);
+  EXPECT_THROW(from.write("unwritten"), FailedPrecondition);
 }
 
 TEST(Checkpoint, SharedObjectsAreSavedOnce) {

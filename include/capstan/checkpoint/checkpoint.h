@@ -11,6 +11,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Checkpoint {
 
   /// Counts up, writes `prefix`-N and lists it in the file `checkpoint` of its directory. Returns the path. After an
   /// error or a crash at any moment the directory holds the checkpoints it held before, or the new one as well.
+  /// Threads that save at once take turns.
   std::string save(const std::string& prefix) const;
   /// Writes exactly `prefix`, without counting or listing.
   void write(const std::string& prefix) const;
@@ -45,6 +47,7 @@ class Checkpoint {
   Variable save_counter() const { return save_counter_; }
 
  private:
+  std::shared_ptr<std::mutex> saving_;  // copies share the counter, so the lock too
   Variable save_counter_;
   std::shared_ptr<const TrackableObject> root_;
 };
