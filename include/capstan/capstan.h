@@ -46,6 +46,7 @@
 #include "capstan/state/trackable.h"
 #include "capstan/state/variable.h"
 #include "capstan/tensor/dtype.h"
+#include "capstan/tensor/nest.h"
 #include "capstan/tensor/npy.h"
 #include "capstan/tensor/shape.h"
 #include "capstan/tensor/tensor.h"
