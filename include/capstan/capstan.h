@@ -2,6 +2,7 @@
 // This header brings everything; each part has a header of its own beside it.
 #pragma once
 
+#include "capstan/autodiff/custom_gradient.h"
 #include "capstan/autodiff/forward_accumulator.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/autodiff/jacobian.h"

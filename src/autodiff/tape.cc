@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autodiff/accumulator.h"
+#include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "tensor/storage.h"
@@ -120,6 +121,7 @@ Edge Tape::find(const Tensor& tensor) const {
 }
 
 void watch_accessed_variable(const Tensor& handle) {
+  VariableReads::note(handle);
   if (thread_state().paused) return;
   ObserverList::for_each([&](Observer& observer) { observer.on_variable_access(handle); });
 }

@@ -225,7 +225,9 @@ constexpr std::size_t fixed_count();
 template <class... T>
 constexpr std::size_t sum_of_counts(Types<T...>) {
   std::size_t sum = 0;
-  const auto add = [&](std::size_t count) { sum = sum == kVaries || count == kVaries ? kVaries : sum + count; };
+  [[maybe_unused]] const auto add = [&](std::size_t count) {
+    sum = sum == kVaries || count == kVaries ? kVaries : sum + count;
+  };
   (add(fixed_count<T>()), ...);
   return sum;
 }
