@@ -47,7 +47,7 @@ float train_step(const nn::Sequential& model, const optim::Adam& adam, const Ten
 bool train(const Task& task, const nn::Sequential& model, const optim::Adam& adam, const Examples& examples) {
   const std::int64_t per_epoch = (examples.cardinality() + kBatch - 1) / kBatch, total = task.epochs * per_epoch;
   std::int64_t done = adam.iterations().value().item<std::int64_t>();
-  ProgressBar progress(task.name, total);
+  ProgressBar progress(task.name, total, done);
   for (std::int64_t epoch = done / per_epoch; epoch < task.epochs; ++epoch) {
     // Each epoch has an order of its own, so that an interrupted one can be taken up where it was left.
     const auto order = examples.shuffle(60'000, {.seed = static_cast<std::uint64_t>(epoch)}).batch(kBatch);

@@ -4,14 +4,18 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 class ProgressBar {
  public:
-  ProgressBar(std::string title, std::int64_t total) : title_(std::move(title)), total_(total) {}
+  /// `before` of the steps were done earlier, by another run: they do not count for the speed.
+  ProgressBar(std::string title, std::int64_t total, std::int64_t before = 0)
+      : title_(std::move(title)), total_(total), before_(before) {}
 
   /// `done` of the total steps are done; `loss` is the latest.
   void show(std::int64_t done, float loss) {
@@ -19,7 +23,7 @@ class ProgressBar {
     const bool is_last = done == total_;
     if (!is_last && seconds - shown_ < (is_terminal_ ? 0.1 : 5.0)) return;
     shown_ = seconds;
-    const double rate = static_cast<double>(done) / std::max(seconds, 1e-9);
+    const double rate = static_cast<double>(done - before_) / std::max(seconds, 1e-9);
     const double left = static_cast<double>(total_ - done) / std::max(rate, 1e-9);
     if (is_terminal_)
       std::printf("\r%s %s %3.0f%%  %.0f steps/s  loss %.4f  %.0f s left ", title_.c_str(), bar(done).c_str(),
@@ -42,6 +46,7 @@ class ProgressBar {
 
   const std::string title_;
   const std::int64_t total_;
+  const std::int64_t before_;
   const bool is_terminal_ = isatty(STDOUT_FILENO);
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double shown_ = -10;

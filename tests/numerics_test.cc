@@ -1,4 +1,4 @@
-// Numeric edges of the elementwise operations, among them those of public reports (section C9 of the catalogue).
+// Numeric edges of the elementwise operations, among them those that users of TensorFlow reported.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ TEST(Numerics, Report79_IntegerDivisionByZeroIsAnError) {
     EXPECT_EQ(floordiv(zeros({0}, dtype), constant(0, dtype)).size(), 0);
   }
   EXPECT_EQ(message_of([] { floormod(constant({2}), constant({0})); }),
-            "FloorMod: integer division by zero: 'y' has an element 0");
+            "FloorMod: integer division by zero: 'y' of shape [1] has an element 0");
 }
 
 TEST(Numerics, Report91_BroadcastGradientsHaveTheInputsShapes) {
@@ -186,9 +186,9 @@ TEST(Numerics, CastStopsAtTheBoundsOfIntegers) {
 }
 
 TEST(Numerics, NegativeIntegerPowerIsAnError) {
-  EXPECT_EQ(
-      message_of([] { pow(constant({2}), constant({-1})); }),
-      "Pow: integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
+  EXPECT_EQ(message_of([] { pow(constant({2}), constant({-1})); }),
+            "Pow: integers to negative integer powers are not integers: 'y' of shape [1] has a negative element; use a "
+            "floating type");
 }
 
 TEST(Numerics, OperatorsCompareAndCombine) {

@@ -1,12 +1,19 @@
 #include "autodiff/explain.h"
 
+#include "tensor/storage.h"
+
 namespace capstan {
 namespace {
+
+bool has_no_rule(const Entry& entry) {
+  return entry.kind == Entry::Kind::op && !entry.op->gradient && !entry.op->gradient.is_not_differentiable();
+}
 
 std::string cut_by(const Entry& entry, std::size_t input) {
   std::string text = "the path goes through " + std::string(entry.name());
   if (entry.edge(input).is_cut)
     return text + ", whose input of type " + std::string(dtype_name(entry.input_dtype(input))) + " carries no gradient";
+  if (has_no_rule(entry)) return text + ", for which no gradient is registered";
   return text + ", which is not differentiable";
 }
 
@@ -18,6 +25,16 @@ Explanation::Explanation(Tape& tape, std::span<const Tensor> targets) : tape_(ta
     any_target_on_tape_ = any_target_on_tape_ || edge.exists();
     if (edge.exists()) visit(edge.entry, "");
   }
+  follow();
+  // A variable on the way may have been given a value that came from the source.
+  for (std::size_t before = 0; before != cut_before_.size();) {
+    before = cut_before_.size();
+    follow_assignments();
+    follow();
+  }
+}
+
+void Explanation::follow() {
   while (!stack_.empty()) {
     const std::uint32_t index = stack_.back();
     stack_.pop_back();
@@ -26,10 +43,21 @@ Explanation::Explanation(Tape& tape, std::span<const Tensor> targets) : tape_(ta
     for (std::size_t i = 0; i < entry.input_count; ++i) {
       const Edge& edge = entry.edge(i);
       if (!edge.exists()) continue;
-      const bool cuts_here = entry.is_cut || edge.is_cut;
-      visit(edge.entry, cut.empty() && cuts_here ? cut_by(entry, i) : cut);
+      const bool cuts_here = entry.is_cut || edge.is_cut || has_no_rule(entry);
+      visit(edge.entry, cuts_here ? cut_by(entry, i) : cut);  // of several cuts the one next to the source
     }
   }
+}
+
+void Explanation::follow_assignments() {
+  for (const Assignment& assignment : tape_.assignments())
+    for (const Tensor& handle : tape_.watched_handles()) {
+      if (identity_of(handle) != assignment.handle || !cut_before_.contains(tape_.find(handle).entry)) continue;
+      const std::string& cut = cut_before_[tape_.find(handle).entry];
+      visit(assignment.value.entry, !cut.empty() ? cut
+                                                 : "the path goes through an assignment to variable '" +
+                                                       assignment.variable + "', which gradients do not follow");
+    }
 }
 
 void Explanation::visit(std::uint32_t index, const std::string& cut) {

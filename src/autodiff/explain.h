@@ -17,6 +17,8 @@ class Explanation {
 
  private:
   void visit(std::uint32_t index, const std::string& cut);
+  void follow();
+  void follow_assignments();
 
   Tape& tape_;
   bool any_target_on_tape_ = false;

@@ -1,6 +1,5 @@
 // Catalogue T, section 11: forward mode, and its public reports.
 #include <cmath>
-
 #include <thread>
 
 #include "autodiff/test_tape.h"

@@ -37,15 +37,31 @@ void record_operation(const std::string& name, std::span<const Tensor> outputs, 
 StopRecording::StopRecording() { ++thread_state().paused; }
 StopRecording::~StopRecording() { --thread_state().paused; }
 
+namespace {
+
+template <class Listener>
+bool follows(const Listener* listener, std::span<const Tensor> tensors) {
+  return listener->is_recording() && std::ranges::any_of(tensors, [&](const Tensor& tensor) {
+           return tensor.is_defined() && is_trainable(tensor.dtype()) && listener->knows(tensor);
+         });
+}
+
+}  // namespace
+
 bool should_record(std::span<const Tensor> inputs) {
   if (thread_state().paused) return false;
-  const auto is_followed = [](const auto* listener, const Tensor& tensor) {
-    return listener->is_recording() && tensor.is_defined() && is_trainable(tensor.dtype()) && listener->knows(tensor);
-  };
-  return std::ranges::any_of(inputs, [&](const Tensor& tensor) {
-    return std::ranges::any_of(Tape::alive(), [&](const Tape* tape) { return is_followed(tape, tensor); }) ||
-           std::ranges::any_of(Accumulator::alive(), [&](const Accumulator* a) { return is_followed(a, tensor); });
-  });
+  return std::ranges::any_of(Tape::alive(), [&](const Tape* tape) { return follows(tape, inputs); }) ||
+         std::ranges::any_of(Accumulator::alive(), [&](const Accumulator* each) { return follows(each, inputs); });
+}
+
+int possible_gradient_order(std::span<const Tensor> tensors) {
+  if (thread_state().paused) return 0;
+  int order = 0;
+  for (const Tape* tape : Tape::alive())
+    if (follows(tape, tensors)) order += tape->is_persistent() ? 2 : 1;
+  for (const Accumulator* accumulator : Accumulator::alive())
+    if (follows(accumulator, tensors)) ++order;
+  return std::min(order, 2);
 }
 
 }  // namespace capstan

@@ -7,6 +7,7 @@
 #include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
+#include "tensor/handle.h"
 #include "tensor/storage.h"
 
 namespace capstan {
@@ -183,7 +184,7 @@ void Tape::on_call(const OpCall& call) {
   if (!find_edges(
           call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); }, edges))
     return;
-  if (call.output_count() == 0) return;
+  if (call.output_count() == 0) return note_assignment(call, edges);
 
   const std::uint32_t index = new_entry();
   Entry& made = entry(index);
@@ -198,6 +199,15 @@ void Tape::on_call(const OpCall& call) {
   else
     save(made, call);
   for (std::uint32_t i = 0; i < call.output_count(); ++i) connect_output(call.output(i), index, i, false);
+}
+
+void Tape::note_assignment(const OpCall& call, std::span<const Edge> edges) {
+  if (!call.input_count() || call.input(0).dtype() != DType::resource) return;
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (!edges[i].exists() || edges[i].is_cut) continue;
+    ++entry(edges[i].entry).uses;
+    assignments_.push_back({identity_of(call.input(0)), resource_of(call.input(0))->name(), edges[i]});
+  }
 }
 
 void Tape::save(Entry& made, const OpCall& call) {
@@ -388,6 +398,7 @@ void Tape::forget_all() noexcept {
   free_.clear();
   unused_.clear();
   by_identity_.clear();
+  assignments_.clear();
   watched_handles_.clear();
   entry_end_ = 0;
   live_entries_ = 0;

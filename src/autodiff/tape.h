@@ -16,6 +16,13 @@
 
 namespace capstan {
 
+/// A recorded value that went into a variable: gradients do not follow it, explanations do.
+struct Assignment {
+  std::uint64_t handle;  // identity
+  std::string variable;
+  Edge value;
+};
+
 class Tape final : public Observer {
  public:
   Tape(bool persistent, bool watch_accessed);
@@ -53,6 +60,7 @@ class Tape final : public Observer {
   /// From now on tensors that a tape or an accumulator knows tell of their death.
   static void hear_of_deaths();
   Entry& entry(std::uint32_t index) { return chunks_[index >> kChunkBits][index & (kChunkSize - 1)]; }
+  const std::vector<Assignment>& assignments() const { return assignments_; }
   std::size_t entry_count() const { return live_entries_; }
   std::uint32_t next_mark() { return ++mark_; }
   /// Lets go of what an entry kept, once its gradient has been computed.
@@ -82,6 +90,7 @@ class Tape final : public Observer {
   std::uint32_t new_entry();
   void add_chunk();
   void connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer);
+  void note_assignment(const OpCall& call, std::span<const Edge> edges);
   void save(Entry& entry, const OpCall& call);
   void describe_inputs(Entry& entry, const OpCall& call);
   template <class TensorAt>
@@ -105,6 +114,7 @@ class Tape final : public Observer {
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> unused_;  // work list of entries whose last use is gone
   std::unordered_map<std::uint64_t, Edge> by_identity_;
+  std::vector<Assignment> assignments_;
   std::vector<Tensor> watched_handles_;
   std::mutex foreign_mutex_;
   std::vector<std::uint32_t> foreign_deaths_;  // outputs that died on other threads

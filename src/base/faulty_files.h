@@ -19,7 +19,7 @@
 namespace capstan {
 
 /// What happens at the chosen call. A "stop" is the end of the process: nothing that is called later has an effect.
-/// `lost_power` also takes back what was not flushed: the content of files, and renames in directories.
+/// `lost_power` also takes back what was not flushed: the content of files, renames in directories, new directories.
 enum class Fault { fails, fails_but_happened, stops_before, stops_after, lost_power };
 
 class FaultyFiles : public FileSystem {
@@ -48,6 +48,9 @@ class FaultyFiles : public FileSystem {
   std::int64_t read_at(int file, void* bytes, std::size_t count, std::uint64_t offset) override {
     return act<std::int64_t>([&] { return FileSystem::read_at(file, bytes, count, offset); });
   }
+  std::int64_t read(int file, void* bytes, std::size_t count) override {
+    return act<std::int64_t>([&] { return FileSystem::read(file, bytes, count); });
+  }
   // Writes a few bytes at a time, so that stops leave files that are half there.
   std::int64_t write(int file, const void* bytes, std::size_t count) override {
     return act<std::int64_t>([&] {
@@ -60,11 +63,15 @@ class FaultyFiles : public FileSystem {
       const std::string& path = names_[file];
       unflushed_.erase(path);
       std::erase_if(renames_, [&](const Rename& one) { return parent_directory(one.to) == path; });
+      std::erase_if(directories_, [&](const std::string& one) { return parent_directory(one) == path; });
       return 0;
     });
   }
   int lock(int file) override {
     return act<int>([&] { return FileSystem::lock(file); });
+  }
+  int try_lock(int file) override {
+    return act<int>([&] { return FileSystem::try_lock(file); });
   }
   int status(const std::string& path, FileStatus& status) override {
     return act<int>([&] { return FileSystem::status(path, status); });
@@ -83,10 +90,28 @@ class FaultyFiles : public FileSystem {
     return act<int>([&] { return FileSystem::remove(path); });
   }
   int make_directory(const std::string& path) override {
-    return act<int>([&] { return FileSystem::make_directory(path); });
+    return act<int>([&] {
+      const int result = FileSystem::make_directory(path);
+      if (result >= 0) directories_.insert(path);
+      return result;
+    });
   }
   int list(const std::string& path, std::vector<std::string>& names) override {
     return act<int>([&] { return FileSystem::list(path, names); });
+  }
+
+  /// Takes back what was not flushed.
+  void lose_power() {
+    for (const std::string& path : unflushed_)
+      if (std::filesystem::is_regular_file(path))
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    for (std::size_t i = renames_.size(); i-- > 0;) {
+      if (!(lost_renames_ >> i & 1u)) continue;
+      const auto& [from, to, replaced] = renames_[i];
+      if (std::filesystem::exists(to)) std::filesystem::rename(to, from);
+      if (replaced) std::ofstream(to, std::ios::binary) << *replaced;
+    }
+    for (const std::string& path : directories_) std::filesystem::remove_all(path);
   }
 
  private:
@@ -107,18 +132,6 @@ class FaultyFiles : public FileSystem {
     return -EIO;
   }
 
-  void lose_power() {
-    for (const std::string& path : unflushed_)
-      if (std::filesystem::is_regular_file(path))
-        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-    for (std::size_t i = renames_.size(); i-- > 0;) {
-      if (!(lost_renames_ >> i & 1u)) continue;
-      const auto& [from, to, replaced] = renames_[i];
-      if (std::filesystem::exists(to)) std::filesystem::rename(to, from);
-      if (replaced) std::ofstream(to, std::ios::binary) << *replaced;
-    }
-  }
-
   static std::optional<std::string> content_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
@@ -136,6 +149,7 @@ class FaultyFiles : public FileSystem {
   std::map<int, std::string> names_;
   std::set<std::string> unflushed_;
   std::vector<Rename> renames_;
+  std::set<std::string> directories_;  // made, and their names not flushed
 };
 
 }  // namespace capstan

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct FileStatus {
   std::uint64_t inode = 0;
   std::int64_t modified_ns = 0;
   bool is_directory = false;
+  bool is_special = false;  // a pipe, a device: neither directory nor regular file
   bool operator==(const FileStatus&) const = default;
 };
 
@@ -35,10 +37,14 @@ class FileSystem {
   virtual int open(const std::string& path, int flags, int mode);
   virtual int close(int file);
   virtual std::int64_t read_at(int file, void* bytes, std::size_t count, std::uint64_t offset);
+  /// From where the last `read` ended; 0 at the end.
+  virtual std::int64_t read(int file, void* bytes, std::size_t count);
   virtual std::int64_t write(int file, const void* bytes, std::size_t count);
   virtual int sync(int file);
   /// Waits for the one exclusive lock on an open file or directory; `close` gives it back.
   virtual int lock(int file);
+  /// The same without waiting: -EWOULDBLOCK if somebody holds it.
+  virtual int try_lock(int file);
   virtual int status(const std::string& path, FileStatus& status);
   virtual int status(int file, FileStatus& status);
   virtual int rename(const std::string& from, const std::string& to);
@@ -77,7 +83,9 @@ class ReadableFile {
 /// an error, the destructor removes it.
 class TemporaryFile {
  public:
-  /// The name is `path` with ".tempstate" and a random number.
+  /// The name is `path` with ".tempstate", a random number and ".locked": the file is locked for as long as it bears
+  /// that name. What processes that were killed left under such names of the same path is removed first; nothing is
+  /// removed that anybody still writes, or that other programs made.
   explicit TemporaryFile(const std::string& path, FileSystem& files = FileSystem::system());
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -88,19 +96,21 @@ class TemporaryFile {
   std::uint64_t size() const { return size_; }
   void append(std::span<const std::byte> bytes);
   void append(std::string_view bytes) { append(std::as_bytes(std::span(bytes))); }
-  /// Writes what is buffered, waits until all is on the disk, and closes the file.
-  void sync_and_close();
-  /// Gives a closed file its name, in place of whatever bears it now. Durable after `sync_directory`.
+  /// Writes what is buffered and waits until all is on the disk; nothing can be appended after it.
+  void sync();
+  /// Gives the file its name, in place of whatever bears it now, and closes it. After `sync`; durable after
+  /// `sync_directory`.
   void publish(const std::string& path);
 
  private:
+  bool create(const std::string& path);
   void flush();
   void write_all(std::span<const std::byte> bytes);
-  void close();
 
   std::string path_;
   FileSystem& files_;
   int file_ = -1;
+  bool is_synced_ = false;
   bool is_published_ = false;
   std::uint64_t size_ = 0;
   std::vector<std::byte> buffer_;
@@ -122,6 +132,14 @@ class DirectoryLock {
 
 /// The whole content of a file.
 std::string read_file(const std::string& path, FileSystem& files = FileSystem::system());
+/// The same, of a pipe or device too.
+std::vector<std::byte> read_bytes(const std::string& path, FileSystem& files = FileSystem::system());
+
+using FileSink = std::function<void(std::span<const std::byte>)>;
+/// Lets `fill` write the file at `path`, which takes its name when it is complete: a reader sees the old content or the
+/// new one, also after a crash. A pipe or device is written into instead.
+void write_file(const std::string& path, const std::function<void(const FileSink&)>& fill,
+                FileSystem& files = FileSystem::system());
 /// Puts `content` into the file at `path`: a reader sees the old content or the new one, also after a crash.
 void replace_file(const std::string& path, std::string_view content, FileSystem& files = FileSystem::system());
 void remove_file(const std::string& path, FileSystem& files = FileSystem::system());
@@ -129,7 +147,7 @@ void remove_file(const std::string& path, FileSystem& files = FileSystem::system
 bool path_exists(const std::string& path, FileSystem& files = FileSystem::system());
 /// The names in a directory, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path, FileSystem& files = FileSystem::system());
-/// Makes a directory and those above it; no error if it is there.
+/// Makes a directory and those above it, durably; no error if it is there.
 void make_directories(const std::string& path, FileSystem& files = FileSystem::system());
 /// Makes renames in a directory durable.
 void sync_directory(const std::string& path, FileSystem& files = FileSystem::system());

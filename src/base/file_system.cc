@@ -30,6 +30,7 @@ int take_status(int result, const struct stat& from, FileStatus& to) {
   to.inode = from.st_ino;
   to.modified_ns = from.st_mtim.tv_sec * 1'000'000'000LL + from.st_mtim.tv_nsec;
   to.is_directory = S_ISDIR(from.st_mode);
+  to.is_special = !S_ISDIR(from.st_mode) && !S_ISREG(from.st_mode);
   return 0;
 }
 
@@ -55,6 +56,10 @@ std::int64_t FileSystem::read_at(int file, void* bytes, std::size_t count, std::
   return restarting([&] { return static_cast<std::int64_t>(::pread(file, bytes, count, static_cast<off_t>(offset))); });
 }
 
+std::int64_t FileSystem::read(int file, void* bytes, std::size_t count) {
+  return restarting([&] { return static_cast<std::int64_t>(::read(file, bytes, count)); });
+}
+
 std::int64_t FileSystem::write(int file, const void* bytes, std::size_t count) {
   return restarting([&] { return static_cast<std::int64_t>(::write(file, bytes, count)); });
 }
@@ -65,6 +70,10 @@ int FileSystem::sync(int file) {
 
 int FileSystem::lock(int file) {
   return restarting([&] { return ::flock(file, LOCK_EX); });
+}
+
+int FileSystem::try_lock(int file) {
+  return restarting([&] { return ::flock(file, LOCK_EX | LOCK_NB); });
 }
 
 int FileSystem::status(const std::string& path, FileStatus& status) {

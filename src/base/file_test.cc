@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <thread>
 
+#include "base/faulty_files.h"
 #include "capstan/base/error.h"
 
 namespace capstan {
@@ -106,7 +109,7 @@ TEST_F(File, AppendsPiecesLargerThanTheBuffer) {
   file.append(large);
   file.append("tail");
   EXPECT_EQ(file.size(), large.size() + 8);
-  file.sync_and_close();
+  file.sync();
   file.publish(path("a"));
   EXPECT_EQ(read_file(path("a")), "head" + large + "tail");
 }
@@ -121,10 +124,114 @@ TEST_F(File, MakesDirectoriesOnce) {
   EXPECT_THROW(make_directories(path("f/g")), FailedPrecondition);
 }
 
+TEST_F(File, NewDirectoriesSurviveLostPower) {
+  FaultyFiles files;
+  make_directories(path("x/y/z"), files);
+  files.lose_power();
+  EXPECT_TRUE(path_exists(path("x/y/z")));
+}
+
+TEST_F(File, RemovesWhatAKilledProcessLeft) {
+  const pid_t child = fork();
+  if (child == 0) {
+    TemporaryFile file(path("a"));
+    _exit(0);  // as if killed
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(list_directory(directory_).size(), 1u);
+  replace_file(path("b"), "");  // of another path: not touched
+  EXPECT_EQ(list_directory(directory_).size(), 2u);
+  replace_file(path("a"), "");
+  EXPECT_EQ(list_directory(directory_), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(File, LeavesTemporaryFilesOfTheLivingAndOfOthersAlone) {
+  replace_file(path("a.tempstate12"), "of a program without locks");
+  replace_file(path("a.tempstate12x.locked"), "of somebody else");
+  TemporaryFile alive(path("a"));
+  alive.append("one");
+  alive.sync();  // complete, but not published
+  replace_file(path("a"), "two");
+  EXPECT_EQ(list_directory(directory_).size(), 4u);
+  alive.publish(path("a"));
+  EXPECT_EQ(read_file(path("a")), "one");
+  EXPECT_EQ(list_directory(directory_), (std::vector<std::string>{"a", "a.tempstate12", "a.tempstate12x.locked"}));
+}
+
+TEST_F(File, ManyWritersOfOnePath) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([this, i] {
+      FaultyFiles files;  // does not wait for the disk
+      for (int round = 0; round < 50; ++round)
+        replace_file(path("a"), std::string(1000, static_cast<char>('a' + i)), files);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const std::string content = read_file(path("a"));
+  EXPECT_EQ(content, std::string(1000, content.at(0)));
+  EXPECT_EQ(list_directory(directory_), std::vector<std::string>{"a"});
+}
+
+// Whoever makes a temporary file and has not locked it yet may lose it to a cleaner.
+TEST_F(File, AWriterWhoseNewFileIsTakenMakesAnother) {
+  class Taking : public FileSystem {
+    int lock(int file) override {
+      if (++locks == 1)
+        for (const std::string& name : list_directory(directory)) FileSystem::remove(join_path(directory, name));
+      return FileSystem::lock(file);
+    }
+
+   public:
+    int locks = 0;
+    std::string directory;
+  } files;
+  files.directory = directory_;
+  replace_file(path("a"), "text", files);
+  EXPECT_EQ(files.locks, 2);
+  EXPECT_EQ(read_file(path("a")), "text");
+}
+
+TEST_F(File, WorksWhereFilesHaveNoLocks) {
+  class Lockless : public FileSystem {
+    int lock(int) override { return -EOPNOTSUPP; }
+    int try_lock(int) override { return -EOPNOTSUPP; }
+  } files;
+  TemporaryFile alive(path("a"), files);
+  replace_file(path("a"), "text", files);
+  EXPECT_EQ(list_directory(directory_).size(), 2u);
+}
+
 TEST_F(File, TheLockIsGivenBack) {
   { DirectoryLock lock(directory_); }
   DirectoryLock lock(directory_);
   EXPECT_THROW(DirectoryLock(path("gone")), NotFound);
+}
+
+/// Says that files have more bytes than any memory.
+class EndlessFiles : public FileSystem {
+ public:
+  int status(const std::string& path, FileStatus& status) override { return FileSystem::status(path, status); }
+  int status(int file, FileStatus& status) override {
+    const int result = FileSystem::status(file, status);
+    status.size = size;
+    return result;
+  }
+  std::uint64_t size = 0;
+};
+
+TEST_F(File, LargerThanMemoryIsATypedError) {
+  replace_file(path("huge"), "x");
+  EndlessFiles files;
+  for (int bits : {60, 62}) {
+    files.size = std::uint64_t{1} << bits;
+    try {
+      read_file(path("huge"), files);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const ResourceExhausted& error) {
+      EXPECT_NE(error.message().find(path("huge")), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Path, Parts) {

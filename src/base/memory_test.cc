@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -127,6 +128,13 @@ TEST(SpanHeap, BlocksNeverOverlapAndSlabsComeBack) {
   blocks.trim();
   EXPECT_EQ(blocks.bytes_mapped(), 0u) << "every slab is empty again";
   spans->unmap_all();
+}
+
+// Where AArch64 puts mappings: in the upper half of 48 bits.
+TEST(SpanHeap, ServesAddressesOf48Bits) {
+  constexpr std::uintptr_t kAddress = std::uintptr_t{0xffff} << 32;
+  EXPECT_EQ(SpanHeap::slab_number(kAddress), std::optional<std::size_t>(kAddress / kHugePage));
+  EXPECT_EQ(SpanHeap::slab_number(std::uintptr_t{1} << 48), std::nullopt);
 }
 
 TEST(SpanHeap, TouchesNoFreshBlock) {
@@ -259,6 +267,36 @@ TEST(Memory, BothSidesOfAForkGoOn) {
 struct Part {
   std::int64_t numbers[5];
 };
+
+#if !defined(__SANITIZE_THREAD__)  // which does not let a process with threads fork and go on
+// The other thread is inside the pool most of the time, hence in many of the forks.
+TEST(ObjectPool, ForkedWhileAnotherThreadIsInside) {
+  std::atomic<bool> is_over = false;
+  const auto use = [] {
+    void* parts[2000];
+    for (void*& part : parts) part = ObjectPool<Part>::take();
+    for (void* part : parts) ObjectPool<Part>::give_back(part);
+  };
+  std::thread other([&] {
+    while (!is_over) use();
+  });
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      use();
+      std::thread(use).join();  // may get the stack, and with it the list, of the thread that is gone
+      use();
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+  }
+  is_over = true;
+  other.join();
+}
+#endif
 
 TEST(ObjectPool, PartsWanderBetweenThreads) {
   std::vector<void*> parts;

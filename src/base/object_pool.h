@@ -3,6 +3,8 @@
 // that a use after the end is seen.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -84,7 +86,27 @@ class [[gnu::visibility("hidden")]] ObjectPool {
     return instance.value;
   }
 
+  /// Registered when the library is loaded, after the handlers of base/memory.cc: their mutex is the inner one.
+  struct ForkHandlers {
+    ForkHandlers() {
+      pthread_atfork([] { shared().mutex.lock(); }, [] { shared().mutex.unlock(); }, [] { forget_threads(); });
+    }
+  };
+  inline static const ForkHandlers fork_handlers;
+
+  /// In the child of a fork only the forking thread lives: the lists of the others count, and are forgotten. What was
+  /// in them is lost to the child, for nobody knows what their threads were doing to them.
+  static void forget_threads() noexcept {
+    Local& own = local();
+    for (Local* list = shared().living; list; list = list->following)
+      if (list != &own) shared().balance_elsewhere += list->balance;
+    shared().living = own.limit != 1 ? &own : nullptr;
+    own.previous = own.following = nullptr;
+    shared().mutex.unlock();
+  }
+
   static void refill(Local & list) {
+    static_cast<void>(fork_handlers);  // a static member that nobody names is not made
     std::lock_guard lock(shared().mutex);
     introduce(list);
     while (shared().head && list.count < kBatch) {

@@ -161,12 +161,14 @@ int SpanHeap::find_row(PageSet free, int pages) noexcept {
   return low ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(free >> 64));
 }
 
-// From an address to its slab: a tree of two levels over the address bits above the slab's own.
+// From an address to its slab: a tree of two levels over the address bits above the slab's own. Null for an address
+// that has no place in it.
 SpanHeap::Slab** SpanHeap::slab_entry(const void* address, bool may_make) noexcept {
-  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(address) / kHugePage;
-  Leaf*& leaf = root_[(number >> kLeafBits) & ((1u << kRootBits) - 1)];
+  const auto number = slab_number(reinterpret_cast<std::uintptr_t>(address));
+  if (!number) return nullptr;
+  Leaf*& leaf = root_[*number >> kLeafBits];
   if (!leaf && (!may_make || !(leaf = static_cast<Leaf*>(new_metadata(sizeof(Leaf)))))) return nullptr;
-  return &leaf->slabs[number & ((1u << kLeafBits) - 1)];
+  return &leaf->slabs[*number & ((1u << kLeafBits) - 1)];
 }
 
 // Zeroed, never given back one by one. Taken from the system by the piece: it is needed once for 2 MiB of blocks.

@@ -3,8 +3,10 @@
 // Fresh blocks are not touched before they are handed out. Not synchronized: the caller holds a lock.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/mapped_blocks.h"
 #include "base/size_classes.h"
@@ -20,12 +22,19 @@ class SpanHeap {
   /// Returns every slab to the system, used or not, and forgets all.
   void unmap_all() noexcept;
   std::uint64_t metadata_bytes() const noexcept { return metadata_bytes_; }
+  /// Which slab of the address space that is; none where there is no place for it in the tables.
+  static constexpr std::optional<std::size_t> slab_number(std::uintptr_t address) noexcept {
+    if (address >> kAddressBits) return std::nullopt;
+    return address / kHugePage;
+  }
 
  private:
   static constexpr int kPages = 128;
   static constexpr std::size_t kPage = kHugePage / kPages;
   static constexpr int kLongestSpan = kSmallLimit / kPage;
-  static constexpr int kRootBits = 13, kLeafBits = 13;  // 47 bits of address, less the 21 inside a slab
+  // 48 bits of address (x86-64 uses 47 of them, AArch64 all), less the 21 inside a slab.
+  static constexpr int kAddressBits = 48, kLeafBits = 13;
+  static constexpr int kRootBits = kAddressBits - std::countr_zero(kHugePage) - kLeafBits;
   using PageSet = unsigned __int128;
 
   struct FreeBlock {

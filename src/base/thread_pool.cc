@@ -15,9 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/pool_task.h"
+#include "base/thread_exit.h"
 #include "capstan/base/error.h"
 
 namespace capstan {
@@ -95,7 +98,11 @@ class Pool {
   void set_thread_count(int n);
   int worker_count() const noexcept { return workers_.load(std::memory_order_relaxed); }
   bool run(std::int64_t blocks, detail::BlockFunction call, void* context);
+  bool post(PoolTask& task);
+  bool withdraw(PoolTask& task) noexcept;
   void shut_down() noexcept;
+  void lock_for_fork() noexcept { task_mutex_.lock(); }
+  void unlock_after_fork() noexcept { task_mutex_.unlock(); }
   void forget_threads() noexcept;
 
  private:
@@ -104,11 +111,13 @@ class Pool {
   bool try_occupy() noexcept { return !is_occupied_.exchange(true, std::memory_order_acquire); }
   void vacate() noexcept { is_occupied_.store(false, std::memory_order_release); }
   void fit_workers(int wanted) noexcept;
+  void start_workers(int wanted) noexcept;
   bool start_worker() noexcept;
   void stop_workers_above(int wanted) noexcept;
   void announce(int workers) noexcept;
   void close_and_wait() noexcept;
   void try_join() noexcept;
+  PoolTask* next_task() noexcept;
   void worker_loop(int index) noexcept;
   std::uint32_t wait_for_change(std::uint32_t seen) noexcept;
   static void* worker_main(void* index) noexcept;
@@ -122,6 +131,10 @@ class Pool {
   alignas(64) std::atomic<std::uint32_t> gate_{0};   // kOpen: workers may enter; below it the number of those inside
   alignas(64) std::atomic<std::uint32_t> epoch_{0};  // changes when there is something new to see
   std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<int> running_tasks_{0};
+  std::mutex task_mutex_;
+  PoolTask* first_task_ = nullptr;
+  PoolTask* last_task_ = nullptr;
   pthread_t threads_[kMaxThreads] = {};
 };
 
@@ -141,7 +154,8 @@ void Pool::set_thread_count(int n) {
     throw InvalidArgument("set_thread_count: the number must be from 1 to " + std::to_string(kMaxThreads) + ", got " +
                           std::to_string(n));
   wanted_.store(n, std::memory_order_relaxed);
-  if (!try_occupy()) return;  // the running region will stop the superfluous workers when it ends
+  if (is_inside_region) return;  // on a worker, which cannot wait for its own end; the next region fits their number
+  if (!try_occupy()) return;     // the running region will stop the superfluous workers when it ends
   stop_workers_above(n - 1);
   vacate();
 }
@@ -210,11 +224,56 @@ std::uint32_t Pool::wait_for_change(std::uint32_t seen) noexcept {
   return epoch_.load(std::memory_order_acquire);
 }
 
+bool Pool::post(PoolTask& task) {
+  const int threads = thread_count();
+  if (threads == 1) return false;
+  if (try_occupy()) {  // else a region runs, which has started them
+    start_workers(threads - 1);
+    vacate();
+  }
+  {
+    const std::lock_guard lock(task_mutex_);
+    task.next = nullptr;
+    (last_task_ ? last_task_->next : first_task_) = &task;
+    last_task_ = &task;
+  }
+  announce(1);
+  return true;
+}
+
+bool Pool::withdraw(PoolTask& task) noexcept {
+  const std::lock_guard lock(task_mutex_);
+  PoolTask* before = nullptr;
+  for (PoolTask* at = first_task_; at; before = at, at = at->next) {
+    if (at != &task) continue;
+    (before ? before->next : first_task_) = task.next;
+    if (last_task_ == &task) last_task_ = before;
+    return true;
+  }
+  return false;
+}
+
+PoolTask* Pool::next_task() noexcept {
+  const std::lock_guard lock(task_mutex_);
+  PoolTask* task = first_task_;
+  if (!task) return nullptr;
+  first_task_ = task->next;
+  if (!first_task_) last_task_ = nullptr;
+  running_tasks_.fetch_add(1, std::memory_order_relaxed);
+  return task;
+}
+
 void Pool::worker_loop(int index) noexcept {
   is_inside_region = true;  // whatever a worker runs is part of a region
   for (std::uint32_t seen = epoch_.load(std::memory_order_acquire);; seen = wait_for_change(seen)) {
     if (index >= keep_.load(std::memory_order_acquire)) return;
     try_join();
+    while (PoolTask* task = next_task()) {
+      task->run();
+      running_tasks_.fetch_sub(1, std::memory_order_release);
+      if (index >= keep_.load(std::memory_order_acquire)) return;
+      try_join();  // a region goes before the next task
+    }
   }
 }
 
@@ -225,6 +284,10 @@ void* Pool::worker_main(void* index) noexcept {
 
 void Pool::fit_workers(int wanted) noexcept {
   stop_workers_above(wanted);
+  start_workers(wanted);
+}
+
+void Pool::start_workers(int wanted) noexcept {
   // If the system refuses more threads, those that exist do the work; the next region tries again.
   while (worker_count() < wanted && start_worker()) {
   }
@@ -256,8 +319,11 @@ void Pool::stop_workers_above(int wanted) noexcept {
 
 // Runs at exit and when the library is unloaded. If the pool is occupied, the process is ending under a thread that is
 // still at work: nobody waits for it. Otherwise the pool stays occupied, and whatever comes later runs on its caller.
+// The same holds for a task that is at work while the process ends.
 void Pool::shut_down() noexcept {
-  if (try_occupy()) stop_workers_above(0);
+  if (!try_occupy()) return;
+  if (is_process_ending() && running_tasks_.load(std::memory_order_acquire)) return;
+  stop_workers_above(0);
 }
 
 // In the child of a fork only the forking thread lives.
@@ -265,22 +331,30 @@ void Pool::forget_threads() noexcept {
   workers_.store(0, std::memory_order_relaxed);
   gate_.store(0, std::memory_order_relaxed);
   sleepers_.store(0, std::memory_order_relaxed);
+  running_tasks_.store(0, std::memory_order_relaxed);
+  first_task_ = last_task_ = nullptr;
+  task_mutex_.unlock();
   if (!is_inside_region) vacate();
 }
 
 struct Lifetime {
   Lifetime() {
-    pthread_atfork(nullptr, nullptr, [] { pool.forget_threads(); });
+    pthread_atfork([] { pool.lock_for_fork(); }, [] { pool.unlock_after_fork(); }, [] { pool.forget_threads(); });
   }
   ~Lifetime() { pool.shut_down(); }
 };
-const Lifetime lifetime;
+// Made before the object that knows of the process's end, hence destroyed after it; and after the memory, which workers
+// use until they have ended.
+[[gnu::init_priority(201)]] const Lifetime lifetime;
 
 }  // namespace
 
 int thread_count() { return pool.thread_count(); }
 void set_thread_count(int n) { pool.set_thread_count(n); }
 int worker_count() { return pool.worker_count(); }
+
+bool post(PoolTask& task) { return pool.post(task); }
+bool withdraw(PoolTask& task) noexcept { return pool.withdraw(task); }
 
 bool detail::run_on_pool(std::int64_t blocks, BlockFunction call, void* context) {
   return pool.run(blocks, call, context);

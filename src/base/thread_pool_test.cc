@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/pool_task.h"
 #include "capstan/base/error.h"
 
 namespace capstan {
@@ -191,6 +193,73 @@ TEST_F(ThreadPool, RefusesCountsOutsideItsRange) {
   }
 }
 
+struct CountingTask : PoolTask {
+  explicit CountingTask(std::atomic<int>& counter) : runs(counter) {}
+  void run() noexcept override { ++runs; }
+  std::atomic<int>& runs;
+};
+
+TEST_F(ThreadPool, TasksRunOnWorkers) {
+  set_thread_count(3);
+  std::atomic<int> runs = 0;
+  std::vector<std::unique_ptr<CountingTask>> tasks;
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(post(*tasks.emplace_back(std::make_unique<CountingTask>(runs))));
+  while (runs < 100) std::this_thread::yield();
+  EXPECT_EQ(worker_count(), 2);
+  for (auto& task : tasks) EXPECT_FALSE(withdraw(*task));
+}
+
+TEST_F(ThreadPool, OneThreadTakesNoTask) {
+  set_thread_count(1);
+  std::atomic<int> runs = 0;
+  CountingTask task(runs);
+  EXPECT_FALSE(post(task));
+  EXPECT_FALSE(withdraw(task));
+}
+
+// All workers are busy: what is posted waits, and can be taken back.
+TEST_F(ThreadPool, PostedTasksCanBeWithdrawn) {
+  set_thread_count(2);
+  struct Blocker : PoolTask {
+    void run() noexcept override {
+      is_running = true;
+      while (!may_end) std::this_thread::yield();
+      has_ended = true;
+    }
+    std::atomic<bool> is_running = false, may_end = false, has_ended = false;
+  } blocker;
+  post(blocker);
+  while (!blocker.is_running) std::this_thread::yield();
+  std::atomic<int> runs = 0, blocks = 0;
+  CountingTask first(runs), second(runs), third(runs);
+  for (CountingTask* task : {&first, &second, &third}) post(*task);
+  EXPECT_TRUE(withdraw(second));
+  EXPECT_FALSE(withdraw(second));
+  EXPECT_TRUE(withdraw(third));
+  parallel_for(10, [&](std::int64_t) { ++blocks; });  // does not wait for the worker
+  EXPECT_EQ(blocks, 10);
+  EXPECT_TRUE(post(third));
+  blocker.may_end = true;
+  while (runs < 2) std::this_thread::yield();
+  EXPECT_TRUE(blocker.has_ended);
+}
+
+TEST_F(ThreadPool, ATaskMayUseThePool) {
+  set_thread_count(2);
+  struct Task : PoolTask {
+    void run() noexcept override {
+      parallel_for(5, [&](std::int64_t) { ++blocks; });
+      set_thread_count(1);
+      is_done = true;
+    }
+    std::atomic<int> blocks = 0;
+    std::atomic<bool> is_done = false;
+  } task;
+  post(task);
+  while (!task.is_done) std::this_thread::yield();
+  EXPECT_EQ(task.blocks, 5);
+}
+
 TEST_F(ThreadPool, ChildOfAForkHasItsOwnWorkers) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer does not let a forked child start threads";
@@ -274,6 +343,25 @@ TEST_F(ThreadPoolDeathTest, ProcessEndsWhileAHostThreadIsInARegion) {
           });
         }).detach();
         while (begun < 2) std::this_thread::yield();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ThreadPoolDeathTest, ProcessEndsWhileATaskRuns) {
+  EXPECT_EXIT(
+      {
+        struct Task : PoolTask {
+          void run() noexcept override {
+            is_running = true;
+            for (;;) usleep(1000);
+          }
+          std::atomic<bool> is_running = false;
+        };
+        static Task* const task = new Task;
+        set_thread_count(2);
+        post(*task);
+        while (!task->is_running) std::this_thread::yield();
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");

@@ -1,5 +1,6 @@
 #include "capstan/base/warning.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -8,7 +9,7 @@ namespace {
 
 struct Hook {
   std::mutex mutex;
-  WarningHook call;
+  std::shared_ptr<const WarningHook> call;
 };
 
 // Never destroyed: another thread may warn while the process ends.
@@ -20,13 +21,22 @@ Hook& hook() {
 }  // namespace
 
 WarningHook set_warning_hook(WarningHook call) {
-  std::lock_guard lock(hook().mutex);
-  return std::exchange(hook().call, std::move(call));
+  auto next = std::make_shared<const WarningHook>(std::move(call));
+  {
+    const std::lock_guard lock(hook().mutex);
+    std::swap(hook().call, next);
+  }
+  return next ? *next : WarningHook();
 }
 
+// The hook is called without the lock: it may warn itself, or set another one.
 void warn(std::string_view message) {
-  std::lock_guard lock(hook().mutex);
-  if (hook().call) hook().call(message);
+  std::shared_ptr<const WarningHook> call;
+  {
+    const std::lock_guard lock(hook().mutex);
+    call = hook().call;
+  }
+  if (call && *call) (*call)(message);
 }
 
 }  // namespace capstan

@@ -17,6 +17,7 @@ std::map<std::string, ListedTensor> list(const std::string& prefix) {
 
 std::map<std::string, Tensor> read_bundle(const std::string& prefix) {
   const BundleReader reader(prefix);
+  reader.check_total_size();
   std::map<std::string, Tensor> tensors;
   for (const std::string& key : reader.keys()) tensors.emplace(key, reader.read(key));
   return tensors;

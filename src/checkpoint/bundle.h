@@ -81,8 +81,8 @@ struct BundleEntry {
 };
 
 /// Reads a bundle. The index is read and verified by the constructor, data when they are asked for, with their
-/// checksums. The data files that are there are kept open, so a reader goes on reading what it opened while the prefix
-/// is written anew. Any number of threads may read at once.
+/// checksums. Up to 64 of the data files are kept open, so a reader of a usual bundle goes on reading what it opened
+/// while the prefix is written anew. Any number of threads may read at once.
 class BundleReader {
  public:
   explicit BundleReader(std::string prefix, FileSystem& files = FileSystem::system());
@@ -98,6 +98,9 @@ class BundleReader {
   /// Type and full shape; throws NotFound for an unknown key, Unimplemented for a type that this library does not have.
   std::pair<DType, Shape> entry(std::string_view key) const;
   Tensor read(std::string_view key) const;
+  /// Throws DataLoss if the tensors take more bytes than the data files have, so that some of them overlap: to be
+  /// called by those who read all.
+  void check_total_size() const;
   /// A box of the tensor, put together from the parts that are stored.
   Tensor read_slice(std::string_view key, const wire::TensorSliceProto& slice) const;
 
@@ -119,6 +122,7 @@ class BundleReader {
   Shard data_file(const BundleEntry& entry) const;
   Tensor read_whole(const BundleEntry& entry) const;
   std::vector<Part> parts_of(const BundleEntry& entry) const;
+  void check_disjoint(const BundleEntry& entry, const std::vector<Part>& parts) const;
   std::string part_key(const BundleEntry& entry, const wire::TensorSliceProto& slice) const;
   Tensor gather(const BundleEntry& entry, const Region& wanted) const;
 
@@ -127,7 +131,12 @@ class BundleReader {
   wire::BundleHeaderProto header_;
   std::vector<std::pair<std::string, std::string>> records_;  // all but the header, sorted by key
   mutable std::mutex mutex_;
-  mutable std::map<int, Shard> shards_;
+  struct OpenShard {
+    Shard file;
+    std::uint64_t last_use = 0;
+  };
+  mutable std::map<int, OpenShard> shards_;
+  mutable std::uint64_t uses_ = 0;
 };
 
 }  // namespace capstan::checkpoint

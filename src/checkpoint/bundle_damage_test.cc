@@ -231,6 +231,37 @@ TEST_F(Damage, ShardsThatAreNone) {
   expect_contains(error_of_entry<NotFound>(entry, "abcd"), path("b.data-00005-of-00001"));
 }
 
+TEST_F(Damage, TensorsThatShareBytesAreNotAllRead) {
+  const std::string data(40, 'x');
+  const auto entry = wire::encode(entry_for(DType::uint8, Shape{40}, data));
+  put_table(index_path(path("b")), {{"", wire::encode(plain_header())}, {"t", entry}, {"u", entry}});
+  put_file(data_path(path("b"), 0, 1), data);
+  expect_contains(message_of<DataLoss>([&] { read_bundle(path("b")); }), "some of them overlap");
+  EXPECT_EQ(read_tensor(path("b"), "u").size(), 40);
+}
+
+TEST_F(Damage, ABundleOfManyShardsTakesFewDescriptors) {
+  constexpr int kShards = 200;
+  wire::BundleHeaderProto header = plain_header();
+  header.num_shards = kShards;
+  std::map<std::string, std::string> records{{"", wire::encode(header)}};
+  for (int i = 0; i < kShards; ++i) {
+    const std::string data(1, static_cast<char>(i));
+    wire::BundleEntryProto entry = entry_for(DType::uint8, Shape{1}, data);
+    entry.shard_id = i;
+    records["t" + std::to_string(i)] = wire::encode(entry);
+    put_file(data_path(path("b"), i, kShards), data);
+  }
+  put_table(index_path(path("b")), records);
+  const auto descriptors = [] { return list_directory("/proc/self/fd").size(); };
+  const std::size_t before = descriptors();
+  const BundleReader reader(path("b"));
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < kShards; ++i)
+      EXPECT_EQ(reader.read("t" + std::to_string(i)).item<std::uint8_t>(), static_cast<std::uint8_t>(i));
+  EXPECT_LE(descriptors(), before + 64);
+}
+
 TEST_F(Damage, ABoolIsZeroOrOneInMemory) {
   const std::string data("\0\1\2\xff", 4);
   put_bundle(path("b"), plain_header(), entry_for(DType::boolean, Shape{4}, data), data);

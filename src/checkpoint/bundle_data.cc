@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/crc32c.h"
@@ -12,6 +13,8 @@
 
 namespace capstan::checkpoint {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements go between memory and file as they stand");
 
 constexpr std::size_t kChunkBytes = 1 << 20;  // checksummed while it is in the cache
 

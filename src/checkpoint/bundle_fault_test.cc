@@ -1,5 +1,6 @@
 // Each system call of a save in turn fails, or is the last one that the process makes: what is under the prefix is then
 // the old content or the new, bit for bit.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,9 +137,10 @@ class BundleFaults : public CheckpointTest {
     std::erase_if(names, [](const std::string& name) { return name.find(".tempstate") == std::string::npos; });
     return names;
   }
-  /// The next save works, and leaves exactly its own files beside temporary ones of a stopped process.
+  /// The next save works, and leaves exactly its own files; a temporary one from elsewhere is not touched.
   void expect_next_save_is_clean() {
     write_well(prefix(), new_content());
+    for (const std::string& name : temporary_files()) EXPECT_TRUE(name.ends_with(".tempstate1")) << name;
     EXPECT_EQ(look(prefix()), Found::new_one);
     const int shards = BundleReader(prefix()).header().num_shards;
     std::size_t files = 1;
@@ -189,6 +191,15 @@ TEST_F(BundleFaults, LostPowerAfterAnyCall) {
     });
 }
 
+TEST_F(BundleFaults, PowerThatIsLostAfterTheFirstSaveIntoANewDirectory) {
+  for (const char* place : {"run/ckpt", "a/b/ckpt"}) {
+    FaultyFiles files;
+    write(path(place), new_content(), files);
+    files.lose_power();
+    EXPECT_EQ(look(path(place)), Found::new_one);
+  }
+}
+
 TEST_F(BundleFaults, ASaveThatCannotRemoveTheOldDataWarns) {
   std::string warning;
   const auto before = set_warning_hook([&](std::string_view message) { warning = message; });
@@ -221,6 +232,24 @@ TEST_F(BundleFaults, C247_TemporaryFilesAreNoCheckpoint) {
   EXPECT_EQ(temporary_files().size(), 1u);
   EXPECT_THROW(read_bundle(prefix()), NotFound);
   expect_next_save_is_clean();
+  EXPECT_TRUE(temporary_files().empty());
+}
+
+// Processes that are killed in the midst of saving, again and again.
+TEST_F(BundleFaults, C247_KilledAnywhere) {
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = fork();
+    if (child == 0)
+      for (bool is_old = false;; is_old = !is_old) write_well(prefix(), is_old ? old_content() : new_content());
+    usleep(static_cast<useconds_t>(1000 + 317 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    look(prefix());
+  }
+  expect_next_save_is_clean();
+  EXPECT_TRUE(temporary_files().empty());
 }
 
 TEST_F(BundleFaults, C259_WritersOfOnePrefixDoNotMix) {

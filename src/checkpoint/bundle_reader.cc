@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "capstan/base/error.h"
 #include "checkpoint/bundle.h"
@@ -30,6 +31,27 @@ DType known_dtype(std::int32_t number, std::string_view key) {
         fmt::format("the tensor '{}' has the element type number {}, which is not supported", key, number));
   return dtype;
 }
+
+/// Adds up what tensors take in each data file: those that a bundle's writer made do not overlap, so a sum beyond the
+/// file's length is damage, and would ask for more memory than the file can fill.
+class SizeSum {
+ public:
+  explicit SizeSum(const std::string& prefix) : prefix_(prefix) {}
+  void add(std::string_view tensor, const BundleEntry& entry, std::uint64_t file_size) {
+    std::uint64_t& taken = taken_[entry.proto.shard_id];
+    const auto size = static_cast<std::uint64_t>(entry.proto.size);
+    if (taken > file_size || size > file_size - taken)
+      throw DataLoss(
+          fmt::format("'{}': the tensors up to '{}' take more bytes of data file {} than the {} that it has: some of "
+                      "them overlap",
+                      prefix_, tensor, entry.proto.shard_id, file_size));
+    taken += size;
+  }
+
+ private:
+  const std::string& prefix_;
+  std::map<int, std::uint64_t> taken_;
+};
 
 }  // namespace
 
@@ -154,16 +176,24 @@ std::pair<DType, Shape> BundleReader::entry(std::string_view key) const {
 
 BundleReader::Shard BundleReader::shard(int id) const {
   const std::lock_guard lock(mutex_);
-  Shard& shard = shards_[id];
-  if (!shard) {
-    try {
-      shard = std::make_shared<const ReadableFile>(data_path(prefix_, id, header_.num_shards), files_);
-    } catch (...) {
-      shards_.erase(id);
-      throw;
-    }
+  if (const auto open = shards_.find(id); open != shards_.end()) {
+    open->second.last_use = ++uses_;
+    return open->second.file;
   }
-  return shard;
+  auto file = std::make_shared<const ReadableFile>(data_path(prefix_, id, header_.num_shards), files_);
+  if (shards_.size() >= kMostShardsKeptOpen)
+    shards_.erase(std::ranges::min_element(shards_, {}, [](const auto& one) { return one.second.last_use; }));
+  shards_.emplace(id, OpenShard{file, ++uses_});
+  return file;
+}
+
+void BundleReader::check_total_size() const {
+  SizeSum sum(prefix_);
+  for (const std::string& key : keys()) {
+    const BundleEntry entry = entry_of(key);
+    const bool is_read = entry.dtype != DType::resource && entry.dtype != DType::variant;
+    if (is_read && entry.proto.slices.empty()) sum.add(key, entry, data_file(entry)->size());
+  }
 }
 
 BundleReader::Shard BundleReader::data_file(const BundleEntry& entry) const {
@@ -230,17 +260,41 @@ std::vector<BundleReader::Part> BundleReader::parts_of(const BundleEntry& entry)
     } catch (const InvalidArgument& error) {
       throw DataLoss(fmt::format("'{}': the parts of the tensor '{}': {}", prefix_, entry.key, error.message()));
     }
-    for (const Part& part : parts)
-      if (overlap(part.region, region))
-        throw Internal(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}",
-                                   prefix_, entry.key, part.region.to_string(), region.to_string()));
     parts.push_back({slice, std::move(region)});
   }
+  check_disjoint(entry, parts);
   return parts;
+}
+
+/// Parts are compared with those only that begin before they end, along the axis on which most of them begin apart.
+void BundleReader::check_disjoint(const BundleEntry& entry, const std::vector<Part>& parts) const {
+  std::size_t axis = 0, most = 0;
+  for (std::size_t i = 0; i < entry.shape.dims().size(); ++i) {
+    std::set<std::int64_t> starts;
+    for (const Part& part : parts) starts.insert(part.region.starts[i]);
+    if (starts.size() > most) most = starts.size(), axis = i;
+  }
+  std::vector<const Region*> sorted;
+  for (const Part& part : parts) sorted.push_back(&part.region);
+  const auto start = [&](const Region* region) { return region->starts.empty() ? 0 : region->starts[axis]; };
+  const auto end = [&](const Region* region) {
+    return region->starts.empty() ? 1 : start(region) + region->lengths[axis];
+  };
+  std::ranges::stable_sort(sorted, {}, start);
+  std::vector<const Region*> reaching;  // those that have begun and not ended
+  for (const Region* region : sorted) {
+    std::erase_if(reaching, [&](const Region* before) { return end(before) <= start(region); });
+    for (const Region* before : reaching)
+      if (overlap(*before, *region))
+        throw Internal(fmt::format("'{}': the tensor '{}': Overlapping slices: existing slice = {}, new slice = {}",
+                                   prefix_, entry.key, before->to_string(), region->to_string()));
+    reaching.push_back(region);
+  }
 }
 
 Tensor BundleReader::gather(const BundleEntry& entry, const Region& wanted) const {
   std::vector<std::pair<BundleEntry, Region>> found;
+  SizeSum sizes(prefix_);
   std::int64_t covered = 0;
   for (const Part& part : parts_of(entry)) {
     if (!overlap(part.region, wanted)) continue;
@@ -250,7 +304,7 @@ Tensor BundleReader::gather(const BundleEntry& entry, const Region& wanted) cons
                                  part.region.to_string(), entry.key, dtype_name(stored.dtype), stored.shape.to_string(),
                                  dtype_name(entry.dtype), part.region.shape().to_string()));
     if (part.region == wanted) return read_whole(stored);
-    data_file(stored);  // before memory is taken for the whole
+    sizes.add(entry.key, stored, data_file(stored)->size());  // before memory is taken for the whole
     covered += intersection(part.region, wanted).num_elements();
     found.emplace_back(std::move(stored), part.region);
   }

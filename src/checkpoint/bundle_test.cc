@@ -132,6 +132,24 @@ TEST_F(Bundle, StringBytes) {
                                                                  "51B4CD607"));
 }
 
+// The bytes as writers have always written them, made by hand: lengths, their checksum as 32-bit numbers, the text.
+TEST_F(Bundle, C176_StringsByHand) {
+  const std::string long_one(1024, 'c');
+  const std::vector<std::string> strs{"hello", "", "x01", long_one};
+  std::string lengths, words, text;
+  for (const std::string& one : strs) {
+    put_varint(lengths, one.size());
+    put_fixed32(words, static_cast<std::uint32_t>(one.size()));
+    text += one;
+  }
+  std::string lengths_crc;
+  put_fixed32(lengths_crc, mask_crc(crc32c(words)));
+  wire::BundleEntryProto entry = entry_for(DType::string, Shape{4}, lengths + lengths_crc + text);
+  entry.crc32c = mask_crc(crc32c(words + lengths_crc + text));
+  put_bundle(path("b"), plain_header(), entry, lengths + lengths_crc + text);
+  EXPECT_EQ(read_tensor(path("b"), "t").to_vector<std::string>(), strs);
+}
+
 TEST_F(Bundle, C177_Alignment) {
   BundleWriter writer(path("b"), {.alignment = 42});
   std::map<std::string, Tensor> tensors;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/crc32c.h"
 #include "capstan/base/error.h"
@@ -11,6 +12,8 @@
 
 namespace capstan::checkpoint {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements go between memory and file as they stand");
 
 constexpr std::int64_t kMostAlignment = 1 << 20;
 constexpr std::size_t kChunkBytes = 1 << 20;  // checksummed and written while it is in the cache
@@ -208,14 +211,14 @@ void BundleWriter::finish() {
 }
 
 void BundleWriter::commit() {
-  data_->sync_and_close();
+  data_->sync();
   // From the choice of names until the old files are gone, no other writer of ours may make the same choice.
   const DirectoryLock lock(directory_, *options_.files);
   const std::optional<int> before = live_shards(prefix_, *options_.files);
   const int num_shards = free_shard_count(prefix_, before, *options_.files);
   TemporaryFile index(index_path(prefix_), *options_.files);
   write_index(index, num_shards);
-  index.sync_and_close();
+  index.sync();
   try {
     publish(index, num_shards);
   } catch (...) {
@@ -231,7 +234,7 @@ void BundleWriter::publish(TemporaryFile& index, int num_shards) {
   data_->publish(published_.back());
   for (int shard = 1; shard < num_shards; ++shard) {  // a bundle says how many shards it has: they are there, but empty
     TemporaryFile empty(data_path(prefix_, shard, num_shards), files);
-    empty.sync_and_close();
+    empty.sync();
     published_.push_back(data_path(prefix_, shard, num_shards));
     empty.publish(published_.back());
   }

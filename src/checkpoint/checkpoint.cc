@@ -1,7 +1,7 @@
 #include "capstan/checkpoint/checkpoint.h"
 
 #include <filesystem>
-#include <optional>
+#include <map>
 #include <set>
 
 #include "capstan/base/error.h"
@@ -30,36 +30,85 @@ std::string list_text(const std::vector<std::string>& names) {
   return text;
 }
 
-/// A value from the file for a variable, checked.
-Tensor value_for(const checkpoint::BundleReader& reader, const std::string& prefix, const std::string& key,
-                 const Variable& variable) {
-  const auto [dtype, shape] = reader.entry(key);
-  if (dtype != variable.dtype())
-    throw InvalidArgument("Checkpoint.restore: " + prefix + ", key " + key + ": the file holds type " +
-                          std::string(dtype_name(dtype)) + ", variable '" + variable.name() + "' has " +
-                          std::string(dtype_name(variable.dtype())));
-  if (!variable.shape().is_compatible_with(shape))
-    throw InvalidArgument("Checkpoint.restore: " + prefix + ", key " + key + ": the file holds shape " +
-                          shape.to_string() + ", variable '" + variable.name() + "' has " +
-                          variable.shape().to_string());
-  return reader.read(key);
-}
-
-/// Makes the slots that the file has and the optimizers below `walk` do not have yet.
-void create_saved_slots(const checkpoint::BundleReader& reader, const checkpoint::ObjectWalk& walk) {
-  const std::string marker = "/.OPTIMIZER_SLOT/";
-  for (const std::string& key : reader.keys()) {
-    const std::size_t at = key.find(marker);
-    if (at == std::string::npos) continue;
-    for (const auto& [object, path] : walk.objects()) {
-      const std::string begin = key.substr(0, at) + marker + path + "/";
-      const std::string end = "/.ATTRIBUTES/VARIABLE_VALUE";
-      if (path.empty() || key.rfind(begin, 0) != 0 || key.size() <= begin.size() + end.size()) continue;
-      const std::string slot = key.substr(begin.size(), key.size() - begin.size() - end.size());
-      for (const auto& [variable_key, variable] : walk.variables())
-        if (variable_key == key.substr(0, at) + end) object->create_slot(variable, slot);
+/// Looks at the object graph that the file has, if any: one that cannot be understood is damage, though keys alone say
+/// what belongs where.
+void check_graph(const checkpoint::BundleReader& reader) {
+  if (!reader.contains(kObjectGraphKey)) return;
+  const std::string where = reader.prefix() + ", key " + kObjectGraphKey;
+  const Tensor text = reader.read(kObjectGraphKey);
+  if (text.dtype() != DType::string || text.size() != 1)
+    throw DataLoss(where + ": the object graph must be one string, got " + std::string(dtype_name(text.dtype())) + " " +
+                   text.shape().to_string());
+  wire::TrackableObjectGraph graph;
+  try {
+    graph = wire::decode_object_graph(text.values<std::string>()[0]);
+  } catch (Error& error) {
+    error.add_context(where);
+    throw;
+  }
+  const auto check = [&](std::int32_t id) {
+    if (id < 0 || static_cast<std::size_t>(id) >= graph.nodes.size())
+      throw DataLoss(where + ": the object graph refers to object " + std::to_string(id) + ", but has " +
+                     std::to_string(graph.nodes.size()));
+  };
+  for (const auto& node : graph.nodes) {
+    for (const auto& child : node.children) check(child.node_id);
+    for (const auto& slot : node.slot_variables) {
+      check(slot.original_variable_node_id);
+      check(slot.slot_variable_node_id);
     }
   }
+}
+
+/// What a value has to fit.
+struct Place {
+  std::string key;
+  std::string name;
+  DType dtype;
+  Shape shape;
+};
+
+/// A value from the file, checked.
+Tensor value_for(const checkpoint::BundleReader& reader, const Place& place) {
+  const auto [dtype, shape] = reader.entry(place.key);
+  const std::string where = "Checkpoint.restore: " + reader.prefix() + ", key " + place.key + ": the file holds ";
+  if (dtype != place.dtype)
+    throw InvalidArgument(where + "type " + std::string(dtype_name(dtype)) + ", variable '" + place.name + "' has " +
+                          std::string(dtype_name(place.dtype)));
+  if (!place.shape.is_compatible_with(shape))
+    throw InvalidArgument(where + "shape " + shape.to_string() + ", variable '" + place.name + "' has " +
+                          place.shape.to_string());
+  return reader.read(place.key);
+}
+
+/// A slot that the file has and an optimizer keeps, but has not made yet.
+struct SavedSlot {
+  const TrackableObject* optimizer;
+  Variable variable;
+  std::string slot;
+  Place place;
+};
+
+std::vector<SavedSlot> slots_to_make(const checkpoint::BundleReader& reader, const checkpoint::ObjectWalk& walk) {
+  std::map<std::string, const TrackableObject*> optimizers;
+  std::map<std::string, Variable> variables;
+  for (const auto& [object, path] : walk.objects()) optimizers.emplace(path, object);
+  for (const auto& [key, variable] : walk.variables()) variables.emplace(key, variable);
+  std::vector<SavedSlot> slots;
+  for (const std::string& key : reader.keys()) {
+    const auto name = checkpoint::parse_slot_key(key);
+    if (!name || variables.contains(key)) continue;
+    const auto optimizer = optimizers.find(name->optimizer_path);
+    const auto variable = variables.find(checkpoint::value_key(name->variable_path));
+    if (optimizer == optimizers.end() || variable == variables.end()) continue;
+    if (!optimizer->second->keeps_slot(name->slot)) continue;
+    const Variable& owner = variable->second;
+    slots.push_back({optimizer->second,
+                     owner,
+                     name->slot,
+                     {key, owner.name() + ", slot " + name->slot, owner.dtype(), owner.value().shape()}});
+  }
+  return slots;
 }
 
 }  // namespace
@@ -103,33 +152,37 @@ std::string Checkpoint::save(const std::string& prefix) const {
   }
   std::string directory = std::filesystem::path(prefix).parent_path().string();
   if (directory.empty()) directory = ".";
-  checkpoint::State state = checkpoint::read_state(directory).value_or(checkpoint::State{});
-  state.latest = path;
-  state.all = {path};
-  state.timestamps.clear();
-  checkpoint::write_state(directory, state);
+  // What the list said before is not read: as in TensorFlow, this saver lists its latest checkpoint only, and a list
+  // that is damaged must not keep anybody from saving.
+  checkpoint::write_state(directory, {.latest = path, .all = {path}, .timestamps = {}, .last_preserved = {}},
+                          "checkpoint", checkpoint::StatePaths::relative);
   return path;
 }
 
 RestoreReport Checkpoint::restore(const std::string& prefix) const {
   const PauseObservers silent;
   const checkpoint::BundleReader reader(prefix);
-  create_saved_slots(reader, checkpoint::ObjectWalk(*root_));
-  const checkpoint::ObjectWalk walk(*root_);
+  check_graph(reader);
+  const checkpoint::ObjectWalk before(*root_);
+  std::map<std::string, Tensor> values;
+  for (const auto& [key, variable] : before.variables())
+    if (reader.contains(key))
+      values.emplace(key, value_for(reader, {key, variable.name(), variable.dtype(), variable.shape()}));
+  const std::vector<SavedSlot> slots = slots_to_make(reader, before);
+  for (const SavedSlot& slot : slots) values.emplace(slot.place.key, value_for(reader, slot.place));
+
+  // Everything is read and fits; only now something changes.
+  for (const SavedSlot& slot : slots) slot.optimizer->create_slot(slot.variable, slot.slot);
   RestoreReport report;
-  std::set<std::string> used{kObjectGraphKey};
-  std::vector<std::pair<Variable, Tensor>> values;
-  for (const auto& [key, variable] : walk.variables()) {
-    if (!reader.contains(key)) {
+  const checkpoint::ObjectWalk now(*root_);
+  for (const auto& [key, variable] : now.variables()) {
+    if (const auto value = values.find(key); value != values.end())
+      variable.assign(value->second);
+    else
       report.missing_variables.push_back(key);
-      continue;
-    }
-    used.insert(key);
-    values.emplace_back(variable, value_for(reader, prefix, key, variable));
   }
-  for (const auto& [variable, value] : values) variable.assign(value);
   for (const std::string& key : reader.keys())
-    if (!used.contains(key)) report.unused_keys.push_back(key);
+    if (key != kObjectGraphKey && !values.contains(key)) report.unused_keys.push_back(key);
   return report;
 }
 

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "capstan/capstan.h"
+#include "wire/object_graph.h"
 
 namespace capstan {
 namespace {
@@ -36,6 +38,67 @@ std::string fresh_directory(const std::string& name) {
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path.string();
+}
+
+TEST(Checkpoint, AfterAnErrorNothingHasChanged) {
+  const std::string directory = fresh_directory("unchanged");
+  Trained a;
+  a.step(1);
+  const std::string path = a.checkpoint().save(directory + "/ckpt");
+  // The last slot's value, of all that are checked, does not fit.
+  auto tensors = checkpoint::read_bundle(path);
+  tensors.at("model/layer-2/kernel/.OPTIMIZER_SLOT/optimizer/v/.ATTRIBUTES/VARIABLE_VALUE") = constant({1.f});
+  checkpoint::write_bundle(path, tensors);
+  Trained b;
+  b.model.build(Shape{-1, 5});
+  const std::vector<float> before = b.weights();
+  EXPECT_THROW(b.checkpoint().restore(path), InvalidArgument);
+  EXPECT_EQ(b.weights(), before);
+  EXPECT_TRUE(b.adam.trackable()->slots().empty());
+}
+
+TEST(Checkpoint, C207_C208_ADamagedObjectGraph) {
+  const std::string path = fresh_directory("graph") + "/ckpt";
+  const Variable v(1.f);
+  const Checkpoint checkpoint{{"v", v}};
+  checkpoint.write(path);
+  const auto tensors = checkpoint::read_bundle(path);
+  wire::TrackableObjectGraph graph =
+      wire::decode_object_graph(tensors.at("_CHECKPOINTABLE_OBJECT_GRAPH").values<std::string>()[0]);
+  graph.nodes[0].children[0].node_id = 7;
+  const auto message = [&](const Tensor& damaged) -> std::string {
+    auto changed = tensors;
+    changed.at("_CHECKPOINTABLE_OBJECT_GRAPH") = damaged;
+    checkpoint::write_bundle(path, changed);
+    v.assign(2.f);
+    try {
+      checkpoint.restore(path);
+    } catch (const DataLoss& error) {
+      EXPECT_EQ(v.value().item<float>(), 2.f);
+      return error.message();
+    }
+    return "no error";
+  };
+  const std::string key = path + ", key _CHECKPOINTABLE_OBJECT_GRAPH: ";
+  EXPECT_EQ(message(constant(wire::encode(graph))), key + "the object graph refers to object 7, but has 3");
+  EXPECT_EQ(message(constant("no graph")).rfind(key, 0), 0u);
+  EXPECT_EQ(message(constant(1)), key + "the object graph must be one string, got int32 []");
+}
+
+TEST(Checkpoint, ADirectoryOfCheckpointsCanBeMoved) {
+  const std::string directory = fresh_directory("moved");
+  const Checkpoint checkpoint{{"v", Variable(1.f)}};
+  checkpoint.save(directory + "/old/ckpt");
+  std::filesystem::rename(directory + "/old", directory + "/new");
+  EXPECT_EQ(checkpoint::latest_checkpoint(directory + "/new"), directory + "/new/ckpt-1");
+}
+
+TEST(Checkpoint, ADamagedListKeepsNobodyFromSaving) {
+  const std::string directory = fresh_directory("list");
+  const Checkpoint checkpoint{{"v", Variable(1.f)}};
+  std::ofstream(directory + "/checkpoint") << "no list at all {";
+  EXPECT_EQ(checkpoint.save(directory + "/ckpt"), directory + "/ckpt-1");
+  EXPECT_EQ(checkpoint::latest_checkpoint(directory), directory + "/ckpt-1");
 }
 
 TEST(Checkpoint, SavesAndRestoresAModelWithItsOptimizer) {

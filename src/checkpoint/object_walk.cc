@@ -3,7 +3,8 @@
 namespace capstan::checkpoint {
 namespace {
 
-constexpr const char* kValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE";
+constexpr std::string_view kValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE";
+constexpr std::string_view kSlotMark = "/.OPTIMIZER_SLOT/";
 
 std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? escape_name(name) : path + "/" + escape_name(name);
@@ -39,9 +40,31 @@ std::string escape_name(const std::string& name) {
   return escaped;
 }
 
+std::string unescape_name(const std::string& name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_escape = name[i] == '.' && i + 1 < name.size();
+    plain += is_escape ? (name[++i] == 'S' ? '/' : name[i]) : name[i];
+  }
+  return plain;
+}
+
+std::string value_key(const std::string& variable_path) { return variable_path + std::string(kValueSuffix); }
+
+std::optional<SlotName> parse_slot_key(const std::string& key) {
+  const std::size_t mark = key.find(kSlotMark);
+  if (mark == std::string::npos || !key.ends_with(kValueSuffix)) return std::nullopt;
+  const std::size_t begin = mark + kSlotMark.size();
+  if (key.size() < begin + kValueSuffix.size()) return std::nullopt;
+  const std::string rest = key.substr(begin, key.size() - begin - kValueSuffix.size());
+  const std::size_t slash = rest.rfind('/');
+  if (slash == std::string::npos) return std::nullopt;
+  return SlotName{key.substr(0, mark), rest.substr(0, slash), unescape_name(rest.substr(slash + 1))};
+}
+
 std::string ObjectWalk::slot_key(const std::string& variable_path, const std::string& optimizer_path,
                                  const std::string& slot) {
-  return variable_path + "/.OPTIMIZER_SLOT/" + optimizer_path + "/" + escape_name(slot) + kValueSuffix;
+  return value_key(variable_path + std::string(kSlotMark) + optimizer_path + "/" + escape_name(slot));
 }
 
 ObjectWalk::ObjectWalk(const TrackableObject& root) {
@@ -75,7 +98,7 @@ int ObjectWalk::visit(const Trackable& object, const std::string& path) {
 }
 
 void ObjectWalk::add_variable(int node, const Variable& variable, const std::string& path) {
-  const std::string key = path + kValueSuffix;
+  const std::string key = value_key(path);
   variables_.push_back({key, variable});
   graph_.nodes[static_cast<std::size_t>(node)].attributes.push_back({"VARIABLE_VALUE", bare_name(variable), key});
 }
@@ -86,7 +109,7 @@ void ObjectWalk::add_slots(int optimizer) {
     if (owner == node_of_.end()) continue;  // of a variable that is not saved
     const std::string key = slot_key(nodes_[static_cast<std::size_t>(owner->second)].path,
                                      nodes_[static_cast<std::size_t>(optimizer)].path, slot.slot);
-    const int id = visit(slot.value, key.substr(0, key.size() - std::string(kValueSuffix).size()));
+    const int id = visit(slot.value, key.substr(0, key.size() - kValueSuffix.size()));
     variables_.push_back({key, slot.value});
     graph_.nodes[static_cast<std::size_t>(id)].attributes.push_back({"VARIABLE_VALUE", bare_name(slot.value), key});
     graph_.nodes[static_cast<std::size_t>(optimizer)].slot_variables.push_back({owner->second, slot.slot, id});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,19 @@ namespace capstan::checkpoint {
 
 /// An edge's name as it stands in keys: "." becomes "..", then "/" becomes ".S".
 std::string escape_name(const std::string& name);
+
+std::string unescape_name(const std::string& name);
+
+/// The key of the value of the variable at a path.
+std::string value_key(const std::string& variable_path);
+
+struct SlotName {
+  std::string variable_path;
+  std::string optimizer_path;
+  std::string slot;
+};
+/// What a slot's key consists of; nothing if it is no slot's key.
+std::optional<SlotName> parse_slot_key(const std::string& key);
 
 struct WalkedVariable {
   std::string key;

@@ -156,6 +156,40 @@ TEST_F(Slices, C233_OverlappingParts) {
                   "Overlapping slices: existing slice = 0,4, new slice = 2,4");
 }
 
+TEST_F(Slices, C233_OverlapsAreSeenAmongBoxesOfAnyArrangement) {
+  const Tensor whole = counted(DType::int32, Shape{4, 4, 4});
+  std::vector<wire::TensorSliceProto> parts;
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j = 0; j < 4; ++j)
+      for (std::int64_t k = 0; k < 2; ++k) parts.push_back(slice({{i, 1}, {j, 1}, {2 * k, 2}}));
+  write_parts(whole, parts);
+  expect_same(BundleReader(path("b")).read("v"), whole);
+  for (const auto& one : {slice({{0, 1}, kAll, {0, 1}}), slice({{1, 2}, {2, 1}, {3, 1}})}) {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+    auto more = parts;
+    more.insert(more.begin() + 5, one);
+    write_parts(whole, more);
+    expect_contains(message_of<Internal>([&] { BundleReader(path("b")).read("v"); }), "Overlapping slices");
+  }
+}
+
+// A hundred parts that all claim the same bytes would take a hundred times the file's length.
+TEST_F(Slices, PartsThatShareBytes) {
+  wire::BundleEntryProto whole = entry_for(DType::uint8, Shape{300}, "");
+  std::map<std::string, std::string> records{{"", wire::encode(plain_header())}};
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const auto part = slice({{100 * i, 100}});
+    whole.slices.push_back(part);
+    records[slice_key("v", part)] = wire::encode(entry_for(DType::uint8, Shape{100}, std::string(100, 'x')));
+  }
+  whole.size = 0;
+  records["v"] = wire::encode(whole);
+  put_table(index_path(path("b")), records);
+  put_file(data_path(path("b"), 0, 1), std::string(100, 'x'));
+  expect_contains(message_of<DataLoss>([&] { BundleReader(path("b")).read("v"); }), "some of them overlap");
+}
+
 TEST_F(Slices, C235_PartsThatDisagree) {
   const auto add = [&](const Shape& full, const Tensor& second) {
     BundleWriter writer(path("b"));

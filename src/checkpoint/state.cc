@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "capstan/base/error.h"
@@ -12,10 +13,15 @@
 namespace capstan::checkpoint {
 namespace {
 
-/// `path` as it stands in the file: a directory that is relative itself is left out at its front.
-std::string relative_to(const std::string& directory, const std::string& path) {
-  const std::string front = directory.ends_with('/') || directory.empty() ? directory : directory + "/";
-  return !front.starts_with('/') && path.starts_with(front) ? path.substr(front.size()) : path;
+std::string seen_from(const std::filesystem::path& directory, const std::filesystem::path& path) {
+  return path.lexically_normal().lexically_relative(directory.lexically_normal()).string();
+}
+
+/// `path` as it stands in the file.
+std::string path_in_file(const std::string& directory, const std::string& path, StatePaths paths) {
+  const std::filesystem::path from(directory.empty() ? "." : directory), to(path);
+  if (from.is_relative() && to.is_relative()) return seen_from(from, to);
+  return paths == StatePaths::relative && to.is_absolute() ? seen_from(std::filesystem::absolute(from), to) : path;
 }
 
 /// Does `name` read `begin` followed by "-?????-of-?????"?
@@ -50,15 +56,16 @@ std::optional<State> read_state(const std::string& directory, std::string_view f
   return state;
 }
 
-void write_state(const std::string& directory, State state, std::string_view file_name) {
+void write_state(const std::string& directory, State state, std::string_view file_name, StatePaths paths) {
   if (state.latest.empty()) throw InvalidArgument("write_state: the latest checkpoint must be named");
   if (state.all.empty() || state.all.back() != state.latest) state.all.push_back(state.latest);
   if (!state.timestamps.empty() && state.timestamps.size() != state.all.size())
     throw InvalidArgument(fmt::format("write_state: there must be as many timestamps as paths, got {} and {}",
                                       state.timestamps.size(), state.all.size()));
   wire::CheckpointState proto{
-      relative_to(directory, state.latest), {}, std::move(state.timestamps), state.last_preserved};
-  for (const std::string& one : state.all) proto.all_model_checkpoint_paths.push_back(relative_to(directory, one));
+      path_in_file(directory, state.latest, paths), {}, std::move(state.timestamps), state.last_preserved};
+  for (const std::string& one : state.all)
+    proto.all_model_checkpoint_paths.push_back(path_in_file(directory, one, paths));
   if (!directory.empty()) make_directories(directory);
   replace_file(join_path(directory, file_name), wire::encode_text(proto));
 }

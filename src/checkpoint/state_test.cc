@@ -61,6 +61,31 @@ TEST_F(StateFile, C161_PathsInARelativeDirectory) {
   std::filesystem::current_path(here);
 }
 
+// As tf.train.Checkpoint.save of TensorFlow 2.21 writes them.
+TEST_F(StateFile, PathsThatAreMadeRelative) {
+  struct Row {
+    std::string directory, path, written;
+  };
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(directory_);
+  for (const auto& [directory, latest, written] : std::vector<Row>{{"run", "run/ckpt-1", "ckpt-1"},
+                                                                   {"run/", "run/ckpt-1", "ckpt-1"},
+                                                                   {"run", "run/sub/ckpt-1", "sub/ckpt-1"},
+                                                                   {"run", "other/ckpt-1", "../other/ckpt-1"},
+                                                                   {".", "ckpt-1", "ckpt-1"},
+                                                                   {"", "ckpt-1", "ckpt-1"},
+                                                                   {path("run"), path("run/ckpt-1"), "ckpt-1"},
+                                                                   {path("run"), path("o/ckpt-1"), "../o/ckpt-1"},
+                                                                   {path("run"), "ckpt-1", "ckpt-1"},
+                                                                   {"run", "run//x/../ckpt-1", "ckpt-1"},
+                                                                   {"run", path("run/ckpt-1"), "ckpt-1"}}) {
+    write_state(directory, {latest, {}, {}, {}}, "checkpoint", StatePaths::relative);
+    EXPECT_EQ(read_file(join_path(directory, "checkpoint")),
+              "model_checkpoint_path: \"" + written + "\"\nall_model_checkpoint_paths: \"" + written + "\"\n");
+  }
+  std::filesystem::current_path(here);
+}
+
 TEST_F(StateFile, TimesRoundTrip) {
   write_state(directory_, {"b", {"a"}, {1.5, 1700000000.25}, 0.1});
   const auto state = read_state(directory_);

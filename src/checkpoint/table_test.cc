@@ -30,7 +30,7 @@ class Table : public ::testing::Test {
     TableWriter writer(file);
     for (const auto& [key, value] : pairs) writer.add(key, value);
     writer.finish();
-    file.sync_and_close();
+    file.sync();
     file.publish(path_);
   }
   Pairs read() {

@@ -13,6 +13,7 @@
 #include "base/crc32c.h"
 #include "base/faulty_files.h"
 #include "base/file.h"
+#include "base/test_errors.h"
 #include "capstan/base/error.h"
 #include "capstan/tensor/tensor.h"
 #include "checkpoint/bundle.h"
@@ -33,23 +34,6 @@ class CheckpointTest : public ::testing::Test {
 };
 
 inline std::string golden(std::string_view name) { return join_path(CAPSTAN_GOLDEN_DIR "/bundle", name); }
-
-/// The message of the error of type E that `call` throws.
-template <class E, class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another error: ") + error.what();
-  }
-  return "no error";
-}
-
-inline void expect_contains(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
-}
 
 inline void expect_same(const Tensor& a, const Tensor& b, std::string_view what = {}) {
   ASSERT_EQ(a.dtype(), b.dtype()) << what;
@@ -80,7 +64,7 @@ inline void put_table(const std::string& path, const std::map<std::string, std::
   TableWriter writer(file);
   for (const auto& [key, value] : records) writer.add(key, value);
   writer.finish();
-  file.sync_and_close();
+  file.sync();
   file.publish(path);
 }
 

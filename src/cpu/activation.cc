@@ -161,7 +161,7 @@ KernelSet softplus_grad_kernels() {
 /// The value (input 0) where the features (the last input) are positive, alpha times it elsewhere.
 template <class T>
 void leaky_kernel(KernelContext& context) {
-  using Wide = std::conditional_t<is_half_v<T>, float, T>;
+  using Wide = Accumulator<T>;
   const auto alpha = static_cast<Wide>(context.attributes<LeakyReluAttributes>().alpha);
   const T* value = context.data<T>(0);
   const T* features = context.data<T>(context.input_count() - 1);

@@ -12,7 +12,7 @@ namespace capstan::cpu {
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-/// The type in which values of `T` are summed up.
+/// The type in which values of `T` are computed with and summed up.
 template <class T>
 using Accumulator = std::conditional_t<is_half<T>, float, T>;
 

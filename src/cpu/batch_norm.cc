@@ -8,6 +8,7 @@
 #include "cpu/images.h"
 #include "cpu/tables.h"
 #include "ops/nn.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -17,13 +18,13 @@ struct Sizes {
   std::int64_t batch, pixels = 1, channels;
   bool channels_first;
   Sizes(const Shape& shape, const std::string& data_format)
-      : batch(shape[0]), channels_first(data_format == "NCHW" || data_format == "NCDHW") {
-    const int channel = channels_first ? 1 : shape.rank() - 1;
+      : batch(shape[0]), channels_first(is_channels_first(data_format)) {
+    const int channel = channel_axis(data_format, shape.rank());
     channels = shape[channel];
     for (int axis = 1; axis < shape.rank(); ++axis)
-      if (axis != channel) pixels *= shape[axis];
+      if (axis != channel) pixels = multiply_counts(pixels, shape[axis]);
   }
-  std::int64_t rows() const { return batch * pixels; }
+  std::int64_t rows() const { return multiply_counts(batch, pixels); }
   std::int64_t rows_per_block() const {
     return std::max<std::int64_t>(1, kElementsPerBlock / std::max<std::int64_t>(1, channels));
   }

@@ -5,6 +5,7 @@
 #include "cpu/scratch.h"
 #include "cpu/tables.h"
 #include "ops/nn.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -32,9 +33,10 @@ struct Layout {
   std::int64_t outer = 1, channels = 1, inner = 1;
   explicit Layout(const KernelContext& context) {
     const Shape& shape = context.input(0).shape();
-    const int channel = is_channels_first(context.attributes<LayoutAttributes>().data_format) ? 1 : shape.rank() - 1;
-    for (int axis = 0; axis < shape.rank(); ++axis)
-      (axis < channel ? outer : axis == channel ? channels : inner) *= shape[axis];
+    const int channel = channel_axis(context.attributes<LayoutAttributes>().data_format, shape.rank());
+    outer = count_of(shape, 0, channel);
+    channels = shape[channel];
+    inner = count_of(shape, channel + 1, shape.rank());
   }
   std::int64_t row() const { return channels * inner; }
   std::int64_t rows_per_block() const {

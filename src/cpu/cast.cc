@@ -48,11 +48,11 @@ template <class From, class To>
 void cast_row(const void* x, void* out, std::int64_t n) {
   const auto* from = static_cast<const From*>(x);
   auto* to = static_cast<To*>(out);
-  if constexpr (is_half_v<From> && std::is_same_v<To, float>) {
+  if constexpr (is_half<From> && std::is_same_v<To, float>) {
     widen(from, to, n);
-  } else if constexpr (std::is_same_v<From, float> && is_half_v<To>) {
+  } else if constexpr (std::is_same_v<From, float> && is_half<To>) {
     narrow(from, to, n);
-  } else if constexpr (is_half_v<From> || is_half_v<To>) {  // by way of float
+  } else if constexpr (is_half<From> || is_half<To>) {  // by way of float
     float buffer[kHalfChunk];
     for (std::int64_t i = 0; i < n; i += kHalfChunk) {
       const std::int64_t count = std::min(kHalfChunk, n - i);

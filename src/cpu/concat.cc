@@ -4,23 +4,14 @@
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 #include "tensor/storage.h"
 
 namespace capstan::cpu {
 namespace {
 
-/// Dimensions before `axis`, and from it on, as one number each.
-std::int64_t outer_size(const Shape& shape, int axis) {
-  std::int64_t size = 1;
-  for (int i = 0; i < axis; ++i) size *= shape[i];
-  return size;
-}
-std::int64_t inner_size(const Shape& shape, int axis) {
-  std::int64_t size = 1;
-  for (int i = axis; i < shape.rank(); ++i) size *= shape[i];
-  return size;
-}
+
 
 /// Writes `count` inputs side by side: for each of the outer positions a row of every input.
 void join(KernelContext& context, std::size_t count, int axis) {
@@ -28,7 +19,7 @@ void join(KernelContext& context, std::size_t count, int axis) {
   visit_storage(context.output_spec(0).dtype, [&]<class T>() {
     T* to = context.make_output<T>(0);
     if (context.output(0).size() == 0) return;
-    const std::int64_t outer = outer_size(shape, axis), row = inner_size(shape, axis);
+    const std::int64_t outer = count_of(shape, 0, axis), row = count_of(shape, axis, shape.rank());
     for (std::size_t i = 0; i < count; ++i) {
       const Tensor& part = context.input(i);
       if (part.size() == 0) continue;

@@ -49,7 +49,7 @@ void convolution_kernel(KernelContext& context) {
   if (kKind != ConvolutionKind::backprop_input) images.read();
   if (kKind != ConvolutionKind::backprop_filter) filters.read();
   if (kKind != ConvolutionKind::forward) outputs.read();
-  convolve(kKind, sizes, ConvolutionArrays<WideImage<T>>{images.nhwc(), filters.nhwc(), outputs.nhwc()});
+  convolve(kKind, sizes, ConvolutionArrays<Accumulator<T>>{images.nhwc(), filters.nhwc(), outputs.nhwc()});
   if (kKind == ConvolutionKind::backprop_input) images.write();
   if (kKind == ConvolutionKind::backprop_filter) filters.write();
   if (kKind == ConvolutionKind::forward) outputs.write();

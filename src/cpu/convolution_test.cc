@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "base/memory.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/nn.h"
@@ -131,6 +132,26 @@ TEST(Convolution, AgreesWithTheDefinitionOnOurOwnLoops) {
   }
   switch_onednn(true);
 }
+
+// Larger than what is unrolled at once: the pixels go by in several steps, the last one smaller.
+TEST(Convolution, ManyStepsAgreeWithTheDefinition) {
+  switch_onednn(false);
+  check({{2, 65, 33, 16}, {3, 3, 16, 4}, {.padding = "SAME"}});
+  check({{1, 65, 33, 32}, {3, 3, 16, 4}, {.padding = "SAME"}});  // two groups
+  switch_onednn(true);
+}
+
+#if !CAPSTAN_POOLS_OFF
+// All rows of this image at once would be 512 MiB.
+TEST(Convolution, WorkingMemoryDoesNotGrowWithTheImage) {
+  const Tensor input = zeros(Shape{1, 1024, 1024, 8}, DType::float64);
+  const Tensor filter = ones(Shape{3, 3, 8, 1}, DType::float64);
+  memory::trim();
+  const std::uint64_t before = memory::statistics().bytes_from_system;
+  const Tensor output = conv2d(input, filter, {.padding = "SAME"});
+  EXPECT_LT(memory::statistics().bytes_from_system, before + (std::uint64_t{64} << 20));
+}
+#endif
 
 TEST(Convolution, DepthwiseIsAConvolutionWithGroups) {
   const Tensor input = numbers({2, 9, 8, 6}, 1), filter = numbers({3, 3, 6, 2}, 2);

@@ -1,4 +1,5 @@
-// Convolutions as matrix products: the windows of an image become the rows of a matrix [out pixels, window · channels].
+// Convolutions as matrix products: the windows of an image become the rows of a matrix [out pixels, window · channels],
+// some pixels at a time, as the whole matrix is larger than the image by the size of a window.
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +10,12 @@
 
 namespace capstan::cpu {
 namespace {
+
+/// A run of output pixels of one image, as rows of the matrix.
+struct Pixels {
+  std::int64_t begin, end;
+  std::int64_t count() const { return end - begin; }
+};
 
 /// One image and one group at a time.
 template <class T>
@@ -24,30 +31,43 @@ class Unrolled {
   std::int64_t image_size() const { return s_.height.in * s_.width.in * s_.in_channels; }
   std::int64_t output_size() const { return pixels() * s_.out_channels; }
 
+  /// Pixels that are unrolled together: their rows have at most `kElements` elements, if one has not more.
+  std::int64_t step() const {
+    constexpr std::int64_t kElements = std::int64_t{1} << 18;
+    return std::clamp<std::int64_t>(kElements / std::max<std::int64_t>(row(), 1), 1,
+                                    std::max<std::int64_t>(pixels(), 1));
+  }
+  template <class Body>
+  void for_steps(Body&& body) const {
+    for (std::int64_t begin = 0; begin < pixels(); begin += step())
+      body(Pixels{begin, std::min(pixels(), begin + step())});
+  }
+
   /// Calls `body(window's part of a row, image's pixel)` for each pair; with null for pixels in the padding.
   template <class Image, class Body>
-  void for_windows(Image* image, T* rows, Body&& body) const {
-    for (std::int64_t y = 0; y < s_.height.out; ++y)
-      for (std::int64_t x = 0; x < s_.width.out; ++x)
-        for (std::int64_t i = 0; i < s_.height.size; ++i) {
-          const std::int64_t in_y = y * s_.height.stride - s_.height.before + i * s_.height.dilation;
-          for (std::int64_t j = 0; j < s_.width.size; ++j, rows += depth_) {
-            const std::int64_t in_x = x * s_.width.stride - s_.width.before + j * s_.width.dilation;
-            const bool is_inside = in_y >= 0 && in_y < s_.height.in && in_x >= 0 && in_x < s_.width.in;
-            body(rows, is_inside ? image + (in_y * s_.width.in + in_x) * s_.in_channels : nullptr);
-          }
+  void for_windows(Pixels run, Image* image, T* rows, Body&& body) const {
+    for (std::int64_t pixel = run.begin; pixel < run.end; ++pixel) {
+      const std::int64_t y = pixel / s_.width.out, x = pixel % s_.width.out;
+      for (std::int64_t i = 0; i < s_.height.size; ++i) {
+        const std::int64_t in_y = y * s_.height.stride - s_.height.before + i * s_.height.dilation;
+        for (std::int64_t j = 0; j < s_.width.size; ++j, rows += depth_) {
+          const std::int64_t in_x = x * s_.width.stride - s_.width.before + j * s_.width.dilation;
+          const bool is_inside = in_y >= 0 && in_y < s_.height.in && in_x >= 0 && in_x < s_.width.in;
+          body(rows, is_inside ? image + (in_y * s_.width.in + in_x) * s_.in_channels : nullptr);
         }
+      }
+    }
   }
-  void unroll(const T* image, T* rows) const {
-    for_windows(image, rows, [&](T* to, const T* from) {
+  void unroll(Pixels run, const T* image, T* rows) const {
+    for_windows(run, image, rows, [&](T* to, const T* from) {
       if (from)
         std::copy_n(from, depth_, to);
       else
         std::fill_n(to, depth_, T(0));
     });
   }
-  void roll_back(T* rows, T* image) const {
-    for_windows(image, rows, [&](const T* from, T* to) {
+  void roll_back(Pixels run, T* rows, T* image) const {
+    for_windows(run, image, rows, [&](const T* from, T* to) {
       if (!to) return;
       for (std::int64_t c = 0; c < depth_; ++c) to[c] = add(to[c], from[c]);
     });
@@ -81,45 +101,60 @@ class Unrolled {
   std::int64_t depth_, wide_;  // channels of a group
 };
 
+/// Working memory for the pixels of one step: their rows, and one group's columns of the output.
+template <class T>
+struct StepMemory {
+  explicit StepMemory(const Unrolled<T>& u, const ConvolutionSizes& s)
+      : rows(static_cast<std::size_t>(u.step() * u.row())),
+        part(s.groups == 1 ? 0 : static_cast<std::size_t>(u.step() * u.wide())) {}
+  Scratch<T> rows, part;
+};
+
 template <class T>
 void forward_image(const Unrolled<T>& u, const ConvolutionSizes& s, const T* image, const T* filters, T* output) {
-  const Scratch<T> rows(static_cast<std::size_t>(u.pixels() * u.row()));
-  const Scratch<T> part(s.groups == 1 ? 0 : static_cast<std::size_t>(u.pixels() * u.wide()));
-  for (std::int64_t g = 0; g < s.groups; ++g) {
-    u.unroll(image + g * u.depth(), rows.data());
-    multiply(Product{u.pixels(), u.wide(), u.row()}, rows.data(), filters + g * u.row() * u.wide(),
-             s.groups == 1 ? output : part.data());
-    if (s.groups > 1) u.put_group(part.data(), g, u.pixels(), output);
-  }
+  const StepMemory<T> memory(u, s);
+  u.for_steps([&](Pixels run) {
+    T* to = output + run.begin * s.out_channels;
+    for (std::int64_t g = 0; g < s.groups; ++g) {
+      u.unroll(run, image + g * u.depth(), memory.rows.data());
+      multiply(Product{run.count(), u.wide(), u.row()}, memory.rows.data(), filters + g * u.row() * u.wide(),
+               s.groups == 1 ? to : memory.part.data());
+      if (s.groups > 1) u.put_group(memory.part.data(), g, run.count(), to);
+    }
+  });
 }
 
 template <class T>
 void backprop_image(const Unrolled<T>& u, const ConvolutionSizes& s, T* image, const T* filters, const T* output) {
-  const Scratch<T> rows(static_cast<std::size_t>(u.pixels() * u.row()));
-  const Scratch<T> part(s.groups == 1 ? 0 : static_cast<std::size_t>(u.pixels() * u.wide()));
+  const StepMemory<T> memory(u, s);
   std::fill_n(image, u.image_size(), T(0));
-  for (std::int64_t g = 0; g < s.groups; ++g) {
-    if (s.groups > 1) u.take_group(output, g, u.pixels(), part.data());
-    multiply(Product{u.pixels(), u.row(), u.wide(), false, true}, s.groups == 1 ? output : part.data(),
-             filters + g * u.row() * u.wide(), rows.data());
-    u.roll_back(rows.data(), image + g * u.depth());
-  }
+  u.for_steps([&](Pixels run) {
+    const T* from = output + run.begin * s.out_channels;
+    for (std::int64_t g = 0; g < s.groups; ++g) {
+      if (s.groups > 1) u.take_group(from, g, run.count(), memory.part.data());
+      multiply(Product{run.count(), u.row(), u.wide(), false, true}, s.groups == 1 ? from : memory.part.data(),
+               filters + g * u.row() * u.wide(), memory.rows.data());
+      u.roll_back(run, memory.rows.data(), image + g * u.depth());
+    }
+  });
 }
 
 /// Adds the image's share to `filter`, which has all groups side by side.
 template <class T>
 void backprop_filter_image(const Unrolled<T>& u, const ConvolutionSizes& s, const T* image, T* filter,
                            const T* output) {
-  const Scratch<T> rows(static_cast<std::size_t>(u.pixels() * u.row()));
-  const Scratch<T> part(s.groups == 1 ? 0 : static_cast<std::size_t>(u.pixels() * u.wide()));
+  const StepMemory<T> memory(u, s);
   const Scratch<T> share(static_cast<std::size_t>(u.row() * u.wide()));
-  for (std::int64_t g = 0; g < s.groups; ++g) {
-    u.unroll(image + g * u.depth(), rows.data());
-    if (s.groups > 1) u.take_group(output, g, u.pixels(), part.data());
-    multiply(Product{u.row(), u.wide(), u.pixels(), true, false}, rows.data(), s.groups == 1 ? output : part.data(),
-             share.data());
-    u.add_group(share.data(), g, u.row(), filter);
-  }
+  u.for_steps([&](Pixels run) {
+    const T* from = output + run.begin * s.out_channels;
+    for (std::int64_t g = 0; g < s.groups; ++g) {
+      u.unroll(run, image + g * u.depth(), memory.rows.data());
+      if (s.groups > 1) u.take_group(from, g, run.count(), memory.part.data());
+      multiply(Product{u.row(), u.wide(), run.count(), true, false}, memory.rows.data(),
+               s.groups == 1 ? from : memory.part.data(), share.data());
+      u.add_group(share.data(), g, u.row(), filter);
+    }
+  });
 }
 
 /// The filter's groups one behind the other, each as a matrix [window · channels, out channels of the group].

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
 #include "cpu/vector_functions.h"
 
 namespace capstan::cpu {
 
-template <class T>
-inline constexpr bool is_half_v = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 template <class T>
 inline constexpr bool is_complex_v = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
@@ -87,12 +86,11 @@ struct HalfBinaryRows {
 /// Rows of a function object: plain loops, half types through float.
 template <class Function, class T, class Out = T>
 using FunctionRows = std::conditional_t<
-    is_half_v<T>, HalfUnaryRows<UnaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
+    is_half<T>, HalfUnaryRows<UnaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
     UnaryRows<Function, T, Out>>;
 template <class Function, class T, class Out = T>
 using PairRows = std::conditional_t<
-    is_half_v<T>,
-    HalfBinaryRows<BinaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
+    is_half<T>, HalfBinaryRows<BinaryRows<Function, float, std::conditional_t<std::is_same_v<T, Out>, float, Out>>, T>,
     BinaryRows<Function, T, Out>>;
 
 /// Kernels of a function object for some element types.

@@ -5,6 +5,7 @@
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "cpu/view.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan::cpu {
@@ -15,9 +16,12 @@ struct GatherPlan {
   std::int64_t batch = 1, outer = 1, limit = 1, inner = 1, count = 1;
 
   GatherPlan(const Shape& params, const Shape& indices, std::int64_t axis, std::int64_t batch_dims) {
-    for (int i = 0; i < params.rank(); ++i)
-      (i < batch_dims ? batch : i < axis ? outer : i == axis ? limit : inner) *= params[i];
-    for (auto i = static_cast<int>(batch_dims); i < indices.rank(); ++i) count *= indices[i];
+    const int first = static_cast<int>(batch_dims), at = static_cast<int>(axis);
+    batch = count_of(params, 0, first);
+    outer = count_of(params, first, at);
+    limit = params[at];
+    inner = count_of(params, at + 1, params.rank());
+    count = count_of(indices, first, indices.rank());
   }
 };
 
@@ -68,8 +72,7 @@ void gather_nd_kernel(KernelContext& context) {
   const Shape& params = context.input(0).shape();
   const std::vector<std::int64_t> offsets =
       part_offsets(context, context.input(1), params, context.attributes<BadIndices>().ignores());
-  std::int64_t inner = 1;
-  for (auto i = static_cast<int>(context.input(1).shape().dim(-1)); i < params.rank(); ++i) inner *= params[i];
+  const std::int64_t inner = count_of(params, static_cast<int>(context.input(1).shape().dim(-1)), params.rank());
   visit_storage(context.input(0).dtype(), [&]<class T>() {
     const T* from = context.data<T>(0);
     T* to = context.make_output<T>(0);

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "capstan/tensor/dtype.h"
+#include "cpu/arithmetic.h"
 #include "cpu/parallel.h"
 #include "cpu/scratch.h"
 #include "cpu/strided.h"
@@ -46,11 +47,6 @@ class NhwcImages {
   Scratch<T> copy_;
 };
 
-template <class T>
-constexpr bool kIsHalfImage = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-template <class T>
-using WideImage = std::conditional_t<kIsHalfImage<T>, float, T>;
-
 template <class From, class To>
 void convert(const From* from, To* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
@@ -60,26 +56,26 @@ void convert(const From* from, To* to, std::int64_t count) {
 template <class T>
 class Images {
  public:
-  using W = WideImage<T>;
+  using W = Accumulator<T>;
   Images(T* data, std::int64_t batch, std::int64_t pixels, std::int64_t channels, bool channels_first)
       : data_(data),
         count_(batch * pixels * channels),
-        wide_(kIsHalfImage<T> ? static_cast<std::size_t>(count_) : 0),
+        wide_(is_half<T> ? static_cast<std::size_t>(count_) : 0),
         images_(flat(), batch, pixels, channels, channels_first) {}
 
   W* nhwc() { return images_.data(); }
   void read() {
-    if constexpr (kIsHalfImage<T>) convert(data_, wide_.data(), count_);
+    if constexpr (is_half<T>) convert(data_, wide_.data(), count_);
     images_.read();
   }
   void write() {
     images_.write();
-    if constexpr (kIsHalfImage<T>) convert(wide_.data(), data_, count_);
+    if constexpr (is_half<T>) convert(wide_.data(), data_, count_);
   }
 
  private:
   W* flat() {
-    if constexpr (kIsHalfImage<T>)
+    if constexpr (is_half<T>)
       return wide_.data();
     else
       return data_;

@@ -1,4 +1,5 @@
 #include "cpu/indices.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 
@@ -34,8 +35,7 @@ template <class Index>
 std::vector<std::int64_t> part_offsets(const KernelContext& context, const Tensor& indices, const Shape& shape,
                                        bool ignore) {
   const std::int64_t depth = indices.shape().dim(-1);
-  std::int64_t rows = 1;
-  for (int i = 0; i + 1 < indices.rank(); ++i) rows *= indices.shape()[i];
+  const std::int64_t rows = count_of(indices.shape(), 0, indices.rank() - 1);
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(rows));
   visit_index(indices.dtype(), [&]<class Index>() {
     const Index* vector = static_cast<const Index*>(indices.raw_data());

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "cpu/arithmetic.h"
 #include "cpu/element.h"
 #include "cpu/tables.h"
 #include "ops/math.h"
@@ -40,19 +41,6 @@ struct MultiplyNoNan {
   template <class T>
   T operator()(T x, T y) const {
     return y == T(0) ? T(0) : x * y;
-  }
-};
-// NaN on either side comes out.
-struct Maximum {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x > y || x != x ? x : y;
-  }
-};
-struct Minimum {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x < y || x != x ? x : y;
   }
 };
 struct SquaredDifference {
@@ -110,7 +98,7 @@ void add_n_kernel(KernelContext& context) {
   for_blocks(context.output(0).size(), kElementsPerBlock, [&](std::int64_t begin, std::int64_t end) {
     for (; begin < end; begin += kAddNBlock) {
       const std::int64_t stop = std::min(begin + kAddNBlock, end);
-      if constexpr (is_half_v<T>)
+      if constexpr (is_half<T>)
         add_all_halves(context, out, begin, stop);
       else
         add_all<AddRows<T>>(context, out, begin, stop);
@@ -145,8 +133,8 @@ KernelTable math_binary_kernels() {
       {&sub_op, vector_binary_kernels<Subtract, &FloatTable::subtract, &DoubleTable::subtract>(OtherNumbers{})},
       {&mul_op, vector_binary_kernels<Multiply, &FloatTable::multiply, &DoubleTable::multiply>(OtherNumbers{})},
       {&mul_no_nan_op, pair_kernels<MultiplyNoNan>(FloatingAndComplexTypes{})},
-      {&maximum_op, vector_binary_kernels<Maximum, &FloatTable::maximum, &DoubleTable::maximum>(IntegerTypes{})},
-      {&minimum_op, vector_binary_kernels<Minimum, &FloatTable::minimum, &DoubleTable::minimum>(IntegerTypes{})},
+      {&maximum_op, vector_binary_kernels<Larger, &FloatTable::maximum, &DoubleTable::maximum>(IntegerTypes{})},
+      {&minimum_op, vector_binary_kernels<Smaller, &FloatTable::minimum, &DoubleTable::minimum>(IntegerTypes{})},
       {&squared_difference_op,
        vector_binary_kernels<SquaredDifference, &FloatTable::squared_difference, &DoubleTable::squared_difference>(
            join_t<ComplexTypes, TypeList<std::int32_t, std::int64_t>>{})},

@@ -83,7 +83,9 @@ bool has_zero(const T* y, std::int64_t n) {
 template <class Function, class T>
 void integer_kernel(KernelContext& context) {
   if (context.output_spec(0).shape.num_elements() > 0 && has_zero(context.data<T>(1), context.input(1).size()))
-    context.fail("integer division by zero: 'y' has an element 0");
+
+    context.fail("integer division by zero: 'y' of shape " + context.input(1).shape().to_string() +
+                 " has an element 0");
   binary_kernel<BinaryRows<Function, T>>(context);
 }
 

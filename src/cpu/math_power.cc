@@ -74,8 +74,9 @@ void integer_power_kernel(KernelContext& context) {
   bool has_negative = false;
   for (std::int64_t i = 0; i < context.input(1).size(); ++i) has_negative |= y[i] < 0;
   if (has_negative && context.output_spec(0).shape.num_elements() > 0)
-    context.fail(
-        "integers to negative integer powers are not integers: 'y' has a negative element; use a floating type");
+
+    context.fail("integers to negative integer powers are not integers: 'y' of shape " +
+                 context.input(1).shape().to_string() + " has a negative element; use a floating type");
   binary_kernel<BinaryRows<Power, T>>(context);
 }
 

@@ -38,7 +38,6 @@ bool find_functions(void* library, OneDnn& dnn) {
   symbols.find("dnnl_primitive_attr_create", dnn.primitive_attr_create);
   symbols.find("dnnl_primitive_attr_destroy", dnn.primitive_attr_destroy);
   symbols.find("dnnl_primitive_attr_set_scratchpad_mode", dnn.primitive_attr_set_scratchpad_mode);
-  symbols.find("dnnl_memory_desc_init_by_strides", dnn.memory_desc_init_by_strides);
   symbols.find("dnnl_memory_desc_init_by_tag", dnn.memory_desc_init_by_tag);
   symbols.find("dnnl_memory_desc_get_size", dnn.memory_desc_get_size);
   symbols.find("dnnl_memory_desc_equal", dnn.memory_desc_equal);

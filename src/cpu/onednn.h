@@ -21,7 +21,6 @@ struct OneDnn {
   decltype(&dnnl_primitive_attr_create) primitive_attr_create;
   decltype(&dnnl_primitive_attr_destroy) primitive_attr_destroy;
   decltype(&dnnl_primitive_attr_set_scratchpad_mode) primitive_attr_set_scratchpad_mode;
-  decltype(&dnnl_memory_desc_init_by_strides) memory_desc_init_by_strides;
   decltype(&dnnl_memory_desc_init_by_tag) memory_desc_init_by_tag;
   decltype(&dnnl_memory_desc_get_size) memory_desc_get_size;
   decltype(&dnnl_memory_desc_equal) memory_desc_equal;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
 #include "cpu/images.h"
 #include "cpu/tables.h"
@@ -9,9 +10,6 @@
 
 namespace capstan::cpu {
 namespace {
-
-template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
 
 template <class T>
 constexpr T lowest() {
@@ -72,12 +70,12 @@ void max_pool_kernel(KernelContext& context) {
   const auto images = input_images(s, context.data<T>(0)), outputs = output_images(s, context.make_output<T>(0));
   images.read();
   for_patches(s, images.data(), outputs.data(), [&](const Patch& patch, const T* image, T* out) {
-    std::fill_n(out, s.channels, static_cast<T>(lowest<Wide<T>>()));
+    std::fill_n(out, s.channels, static_cast<T>(lowest<Accumulator<T>>()));
     for_pixels(s, patch, [&](std::int64_t at) {
       const T* x = image + at;
       // In this order NaN loses.
       for (std::int64_t c = 0; c < s.channels; ++c)
-        out[c] = static_cast<Wide<T>>(x[c]) > static_cast<Wide<T>>(out[c]) ? x[c] : out[c];
+        out[c] = static_cast<Accumulator<T>>(x[c]) > static_cast<Accumulator<T>>(out[c]) ? x[c] : out[c];
     });
   });
   outputs.write();
@@ -89,7 +87,7 @@ void max_pool_kernel(KernelContext& context) {
 template <class T>
 void keep_larger(const T* __restrict x, T* __restrict best, std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c)
-    best[c] = static_cast<Wide<T>>(best[c]) < static_cast<Wide<T>>(x[c]) ? x[c] : best[c];
+    best[c] = static_cast<Accumulator<T>>(best[c]) < static_cast<Accumulator<T>>(x[c]) ? x[c] : best[c];
 }
 
 /// The largest element of each channel of a window.
@@ -108,7 +106,7 @@ void find_largest(const PoolSizes& s, const Patch& patch, const T* image, T* bes
 /// Is `x` the largest element `best`?
 template <class T>
 bool is_largest(T x, T best) {
-  const auto value = static_cast<Wide<T>>(x), most = static_cast<Wide<T>>(best);
+  const auto value = static_cast<Accumulator<T>>(x), most = static_cast<Accumulator<T>>(best);
   if constexpr (std::is_integral_v<T>)
     return value == most;
   else
@@ -120,7 +118,7 @@ T plus(T a, T b) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   else
-    return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
+    return static_cast<T>(static_cast<Accumulator<T>>(a) + static_cast<Accumulator<T>>(b));
 }
 
 /// Adds to `to` what is `left` for the channels whose element is the largest; that is given away once.
@@ -179,7 +177,7 @@ void max_pool_grad_grad_kernel(KernelContext& context) {
 
 template <class T>
 void avg_pool_kernel(KernelContext& context) {
-  using W = Wide<T>;
+  using W = Accumulator<T>;
   const PoolSizes s = pool_sizes(context.attributes<PoolAttributes>(), context.input(0).shape());
   const auto images = input_images(s, context.data<T>(0)), outputs = output_images(s, context.make_output<T>(0));
   images.read();
@@ -197,7 +195,7 @@ void avg_pool_kernel(KernelContext& context) {
 
 template <class T>
 void avg_pool_grad_kernel(KernelContext& context) {
-  using W = Wide<T>;
+  using W = Accumulator<T>;
   const PoolSizes s = pool_sizes(context.attributes<PoolAttributes>(), context.output_spec(0).shape);
   T* const result = context.make_output<T>(0);
   const auto size = static_cast<std::size_t>(context.output(0).size());

@@ -1,9 +1,10 @@
 // Kernels of the random family.
 #include "ops/random.h"
 
-#include <atomic>
+#include <map>
 #include <mutex>
 #include <random>
+#include <tuple>
 
 #include "capstan/ops/random_ops.h"
 #include "cpu/distributions.h"
@@ -30,12 +31,43 @@ struct ProcessGenerator {
   }
 };
 
+/// The streams of the stateful ops that have seeds. TensorFlow keeps the place in the stream with the op's kernel, of
+/// which there is one for each set of attributes, and moves it on by 256 blocks for each number asked for.
+class SeededStreams {
+ public:
+  static SeededStreams& instance() {
+    static SeededStreams* const streams = new SeededStreams;
+    return *streams;
+  }
+  cpu::Philox reserve(const KernelContext& context, std::int64_t seed, std::int64_t seed2, std::int64_t count) {
+    std::lock_guard lock(mutex_);
+    const Key key(&context.op(), context.output_spec(0).dtype, context.input(0).dtype(), seed, seed2);
+    cpu::Philox& next =
+        streams_.try_emplace(key, static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(seed2)).first->second;
+    const cpu::Philox start = next;
+    next.skip(static_cast<std::uint64_t>(count) * 256);
+    return start;
+  }
+  void restart() {
+    std::lock_guard lock(mutex_);
+    streams_.clear();
+  }
+
+ private:
+  using Key = std::tuple<const OpDef*, DType, DType, std::int64_t, std::int64_t>;
+  std::mutex mutex_;
+  std::map<Key, cpu::Philox> streams_;
+};
+
 }  // namespace
 
 void set_random_seed(std::uint64_t seed) {
   ProcessGenerator& generator = ProcessGenerator::instance();
-  std::lock_guard lock(generator.mutex);
-  generator.philox = cpu::Philox(seed, 0);
+  {
+    std::lock_guard lock(generator.mutex);
+    generator.philox = cpu::Philox(seed, 0);
+  }
+  SeededStreams::instance().restart();
 }
 
 namespace cpu {
@@ -97,10 +129,9 @@ void stateful_kernel(KernelContext& context) {
   T* out = context.make_output<T>(0);
   const std::int64_t count = context.output(0).size();
   const auto groups = static_cast<std::uint64_t>((count + Distribution::kGroup - 1) / Distribution::kGroup);
-  const Philox start =
-      attributes.seed || attributes.seed2
-          ? Philox(static_cast<std::uint64_t>(attributes.seed), static_cast<std::uint64_t>(attributes.seed2))
-          : ProcessGenerator::instance().reserve(groups * blocks_per_group<Distribution>());
+  const Philox start = attributes.seed || attributes.seed2
+                           ? SeededStreams::instance().reserve(context, attributes.seed, attributes.seed2, count)
+                           : ProcessGenerator::instance().reserve(groups * blocks_per_group<Distribution>());
   fill<Distribution>(start, out, count);
 }
 

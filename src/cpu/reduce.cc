@@ -6,6 +6,7 @@
 #include "cpu/elementwise.h"
 #include "cpu/tables.h"
 #include "ops/reduce.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan::cpu {
@@ -16,10 +17,10 @@ ReducePlan::ReducePlan(const Shape& input, const Tensor& axes) {
     is_reduced[static_cast<std::size_t>(axis < 0 ? axis + input.rank() : axis)] = true;
   for (int i = 0; i < input.rank(); ++i) {
     const bool reduced = is_reduced[static_cast<std::size_t>(i)];
-    if (reduced) reduced_count *= input[i];
+    if (reduced) reduced_count = multiply_counts(reduced_count, input[i]);
     if (input[i] == 1) continue;
     if (!dims.empty() && dims.back().is_reduced == reduced)
-      dims.back().size *= input[i];
+      dims.back().size = multiply_counts(dims.back().size, input[i]);
     else
       dims.push_back({input[i], reduced});
   }
@@ -176,9 +177,8 @@ void arg_kernel(KernelContext& context) {
   const Shape& shape = context.input(0).shape();
   std::int64_t axis = integers_of(context.input(1))[0];
   if (axis < 0) axis += shape.rank();
-  std::int64_t outer = 1, inner = 1;
-  for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
-  const std::int64_t n = shape[static_cast<int>(axis)];
+  const int at = static_cast<int>(axis);
+  const std::int64_t outer = count_of(shape, 0, at), n = shape[at], inner = count_of(shape, at + 1, shape.rank());
   switch (context.output_spec(0).dtype) {
     case DType::int16:
       return arg_rows<Better, T, std::int16_t>(context, outer, n, inner);

@@ -5,6 +5,7 @@
 #include "cpu/elementwise.h"
 #include "cpu/tables.h"
 #include "ops/reduce.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan::cpu {
@@ -41,11 +42,11 @@ void scan_kernel(KernelContext& context) {
   const Shape& shape = context.output_spec(0).shape;
   std::int64_t axis = integers_of(context.input(1))[0];
   if (axis < 0) axis += shape.rank();
-  std::int64_t outer = 1, inner = 1;
-  for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
+  const int at = static_cast<int>(axis);
+  const std::int64_t outer = count_of(shape, 0, at), inner = count_of(shape, at + 1, shape.rank());
   T* out = context.make_output<T>(0);
   if (context.output(0).size() == 0) return;
-  scan<Combine>(context.data<T>(0), out, outer, shape[static_cast<int>(axis)], inner,
+  scan<Combine>(context.data<T>(0), out, outer, shape[at], inner,
                 context.attributes<ScanAttributes>());
 }
 

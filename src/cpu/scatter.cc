@@ -7,6 +7,7 @@
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "ops/gather.h"
+#include "tensor/element_count.h"
 #include "tensor/type_switch.h"
 
 namespace capstan::cpu {
@@ -14,9 +15,7 @@ namespace {
 
 /// Elements in one part, the trailing dimensions that indices do not speak of.
 std::int64_t part_size(const Shape& shape, const Tensor& indices) {
-  std::int64_t size = 1;
-  for (auto i = static_cast<int>(indices.shape().dim(-1)); i < shape.rank(); ++i) size *= shape[i];
-  return size;
+  return count_of(shape, static_cast<int>(indices.shape().dim(-1)), shape.rank());
 }
 
 /// Calls `combine(element, update)` for every element of every part; parts named twice are visited in order.

@@ -8,6 +8,7 @@
 #include "cpu/elementwise.h"
 #include "cpu/indices.h"
 #include "cpu/tables.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan::cpu {
@@ -48,8 +49,7 @@ void unsorted_kernel(KernelContext& context) {
   const Shape& shape = context.output_spec(0).shape;
   const std::int64_t segments = shape[0];
   const std::vector<std::int64_t> ids = checked_ids(context, segments);
-  std::int64_t inner = 1;
-  for (int i = 1; i < shape.rank(); ++i) inner *= shape[i];
+  const std::int64_t inner = count_of(shape, 1, shape.rank());
   T* out = context.make_output<T>(0);
   if (context.output(0).size() == 0) return;
   if constexpr (is_half<T>) {
@@ -68,6 +68,9 @@ std::vector<std::int64_t> sorted_ids(const KernelContext& context) {
     if (ids[i] < (i ? ids[i - 1] : 0))
       context.fail("segment_ids[" + std::to_string(i) + "] = " + std::to_string(ids[i]) + " must be at least " +
                    std::to_string(i ? ids[i - 1] : 0) + ": segment numbers do not fall");
+  if (!ids.empty() && ids.back() == std::numeric_limits<std::int64_t>::max())
+    context.fail("segment_ids[" + std::to_string(ids.size() - 1) + "] = " + std::to_string(ids.back()) +
+                 " leaves no number for the count of segments");
   return ids;
 }
 

@@ -6,6 +6,7 @@
 #include "cpu/indices.h"
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
+#include "tensor/element_count.h"
 
 namespace capstan::cpu {
 namespace {
@@ -60,7 +61,7 @@ void one_hot(KernelContext& context) {
   if (context.output(0).size() == 0) return;
   std::fill_n(to, context.output(0).size(), *context.data<T>(3));
   std::int64_t inner = 1;
-  for (int i = indices.rank(); axis >= 0 && i-- > axis;) inner *= indices.shape()[i];
+  if (axis >= 0) inner = count_of(indices.shape(), static_cast<int>(axis), indices.rank());
   const Index* index = context.data<Index>(0);
   for (std::int64_t i = 0; i < indices.size(); ++i)
     if (index[i] >= 0 && std::int64_t{index[i]} < depth)

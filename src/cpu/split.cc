@@ -3,6 +3,7 @@
 #include "cpu/tables.h"
 #include "cpu/view.h"
 #include "ops/concat.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan::cpu {
@@ -13,8 +14,7 @@ void cut(KernelContext& context, std::size_t input, std::int64_t axis) {
   const Tensor& whole = context.input(input);
   const int at = static_cast<int>(axis < 0 ? axis + whole.rank() : axis);
   visit_storage(whole.dtype(), [&]<class T>() {
-    std::int64_t outer = 1;
-    for (int i = 0; i < at; ++i) outer *= whole.shape()[i];
+    const std::int64_t outer = count_of(whole.shape(), 0, at);
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < context.output_count(); ++i) {
       T* to = context.make_output<T>(i);

@@ -2,12 +2,16 @@
 #include "ops/state.h"
 
 #include <cstring>
+#include <limits>
 #include <mutex>
 
+#include "capstan/base/error.h"
 #include "cpu/elementwise.h"
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
 #include "ops/variable_resource.h"
+#include "tensor/element_count.h"
+#include "tensor/integers.h"
 #include "tensor/storage.h"
 
 namespace capstan::cpu {
@@ -75,30 +79,42 @@ void variable_shape_kernel(KernelContext& context) {
   for (int i = 0; i < shape.rank(); ++i) {
     if (context.output_spec(0).dtype == DType::int64)
       static_cast<std::int64_t*>(to)[i] = shape[i];
+    else if (shape[i] > std::numeric_limits<std::int32_t>::max())
+      context.fail("shape " + shape.to_string() + " does not fit into int32; ask for out_type int64");
     else
       static_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(shape[i]);
   }
 }
 
-void destroy_kernel(KernelContext&) {}
+void destroy_kernel(KernelContext& context) {
+  VariableResource& doomed = variable(context);
+  std::unique_lock lock(doomed.mutex());
+  if (!doomed.is_initialized() && !context.attributes<DestroyAttributes>().ignore_lookup_error)
+    throw NotFound(std::string(context.op().name()) + ": variable '" + doomed.name() + "' in container '" +
+                   doomed.container() + "' does not exist: it was never assigned, or has been deleted");
+  doomed.clear();
+}
 
 /// Indices as 64-bit numbers, all checked against the number of rows before anything is written.
 std::vector<std::int64_t> checked_indices(KernelContext& context, std::int64_t rows) {
-  const Tensor& indices = context.input(1);
-  std::vector<std::int64_t> all(static_cast<std::size_t>(indices.size()));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = indices.dtype() == DType::int32 ? indices.values<std::int32_t>()[i] : indices.values<std::int64_t>()[i];
+  std::vector<std::int64_t> all = integers_of(context.input(1));
+  for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] < 0 || all[i] >= rows)
       context.fail("indices[" + std::to_string(i) + "] = " + std::to_string(all[i]) + " is not in [0, " +
                    std::to_string(rows) + ")");
-  }
   return all;
 }
 
-std::int64_t elements_of(const Shape& shape, int from, int to) {
-  std::int64_t count = 1;
-  for (int i = from; i < to; ++i) count *= shape[i];
-  return count;
+/// What the shape function could not see of a variable whose shape was not declared.
+void check_batch(const KernelContext& context, const Shape& table, const Shape& indices, std::int64_t batch) {
+  if (table.rank() <= batch || indices.rank() < batch)
+    context.fail("'batch_dims' must be in the range [0, min(rank of indices, rank of resource - 1)], got " +
+                 std::to_string(batch) + " for a resource of shape " + table.to_string() + " and indices of shape " +
+                 indices.to_string());
+  for (int i = 0; i < batch; ++i)
+    if (table[i] != indices[i])
+      context.fail("the first " + std::to_string(batch) + " dimension(s) of 'resource' and 'indices' must agree " +
+                   "(batch_dims), got shapes " + table.to_string() + " and " + indices.to_string());
 }
 
 void gather_kernel(KernelContext& context) {
@@ -107,15 +123,13 @@ void gather_kernel(KernelContext& context) {
   const Tensor& table = from.value(context.op().name());
   const Shape& shape = table.shape();
   const Shape& index_shape = context.input(1).shape();
+  if (shape.rank() < 1) context.fail("'resource' must have at least 1 dimension, got shape " + shape.to_string());
+  check_batch(context, shape, index_shape, context.attributes<ResourceGatherAttributes>().batch_dims);
   const int batch = static_cast<int>(context.attributes<ResourceGatherAttributes>().batch_dims);
-  if (shape.rank() < batch + 1)
-    context.fail("'resource' must have at least " + std::to_string(batch + 1) + " dimension(s), got shape " +
-                 shape.to_string());
-  Shape output;
-  for (int i = 0; i < index_shape.rank(); ++i) output.push_back(index_shape[i]);
+  Shape output = index_shape;
   for (int i = batch + 1; i < shape.rank(); ++i) output.push_back(shape[i]);
-  const std::int64_t rows = shape[batch], width = elements_of(shape, batch + 1, shape.rank());
-  const std::int64_t batches = elements_of(shape, 0, batch);
+  const std::int64_t rows = shape[batch], width = count_of(shape, batch + 1, shape.rank());
+  const std::int64_t batches = count_of(shape, 0, batch);
   const auto indices = checked_indices(context, rows);
   const std::int64_t per_batch = batches ? static_cast<std::int64_t>(indices.size()) / batches : 0;
   visit_storage(table.dtype(), [&]<class T>() {
@@ -162,7 +176,7 @@ void scatter(KernelContext& context) {
   const Shape shape = to.value(context.op().name()).shape();
   if (shape.rank() < 1) context.fail("'resource' must have at least 1 dimension, got shape " + shape.to_string());
   const auto indices = checked_indices(context, shape[0]);
-  const std::int64_t width = elements_of(shape, 1, shape.rank());
+  const std::int64_t width = count_of(shape, 1, shape.rank());
   const Tensor& updates = context.input(2);
   const bool is_scalar = updates.rank() == 0;
   if (!is_scalar && updates.size() != static_cast<std::int64_t>(indices.size()) * width)

@@ -7,16 +7,11 @@
 #include "cpu/indices.h"
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
+#include "tensor/element_count.h"
 #include "tensor/type_switch.h"
 
 namespace capstan::cpu {
 namespace {
-
-std::int64_t inner_size(const Shape& shape, int from) {
-  std::int64_t size = 1;
-  for (int i = from; i < shape.rank(); ++i) size *= shape[i];
-  return size;
-}
 
 void dynamic_partition_kernel(KernelContext& context) {
   const Tensor& data = context.input(0);
@@ -35,7 +30,7 @@ void dynamic_partition_kernel(KernelContext& context) {
       for (int i = partitions.rank(); i < data.rank(); ++i) shape.push_back(data.shape()[i]);
       to.push_back(static_cast<T*>(context.make_output(part, shape)));
     }
-    const std::int64_t inner = inner_size(data.shape(), partitions.rank());
+    const std::int64_t inner = count_of(data.shape(), partitions.rank(), data.rank());
     const T* from = context.data<T>(0);
     for (std::int64_t i = 0; i < partitions.size(); ++i) {
       T*& at = to[static_cast<std::size_t>(number[i])];
@@ -57,7 +52,7 @@ void dynamic_stitch_kernel(KernelContext& context) {
   visit_storage(context.output_spec(0).dtype, [&]<class T>() {
     T* to = context.make_output<T>(0);
     std::fill_n(to, context.output(0).size(), T());
-    const std::int64_t inner = inner_size(shape, 1);
+    const std::int64_t inner = count_of(shape, 1, shape.rank());
     for (std::size_t k = 0; k < count; ++k) {
       const auto* index = context.data<std::int32_t>(k);
       const T* from = context.data<T>(count + k);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cpu/arithmetic.h"
 #include "cpu/elementwise.h"
 #include "cpu/scratch.h"
 #include "cpu/tables.h"
@@ -13,16 +14,13 @@
 namespace capstan::cpu {
 namespace {
 
-template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
-
 /// Does element `i` of the row come before element `j`? Larger ones do, of equals the one that stands first; NaN comes
 /// behind all numbers, as if it were smallest.
 template <class T>
 struct Before {
   const T* row;
   bool operator()(std::int64_t i, std::int64_t j) const {
-    const auto a = static_cast<Wide<T>>(row[i]), b = static_cast<Wide<T>>(row[j]);
+    const auto a = static_cast<Accumulator<T>>(row[i]), b = static_cast<Accumulator<T>>(row[j]);
     if (a > b) return true;
     if (a == b) return i < j;
     if (a < b) return false;

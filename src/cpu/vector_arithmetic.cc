@@ -1,4 +1,4 @@
-
+// Arithmetic on rows of float and double, compiled once for each instruction set.
 #include "cpu/vector_functions.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,3 +1,4 @@
+// Exponentials, logarithms and their relatives on rows of float and double, compiled once for each instruction set.
 #include <cmath>
 
 #include "cpu/vector_functions.h"

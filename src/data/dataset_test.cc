@@ -8,11 +8,11 @@
 #include <ranges>
 #include <thread>
 
+#include "base/test_errors.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/base/threads.h"
 #include "capstan/ops/math.h"
 #include "capstan/ops/random_ops.h"
-#include "data/test_text.h"
 
 namespace capstan::data {
 namespace {

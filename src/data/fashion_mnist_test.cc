@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "data/test_text.h"
+#include "base/test_errors.h"
 
 namespace capstan::data {
 namespace {

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "base/file.h"
-#include "data/test_text.h"
+#include "base/test_errors.h"
 
 namespace capstan::data {
 namespace {

@@ -1,18 +1,14 @@
 #include "data/prefetch.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
+#include "base/pool_task.h"
 #include "capstan/base/error.h"
 #include "capstan/base/threads.h"
 
@@ -26,69 +22,65 @@ struct Delivery {
   bool is_element = false;
 };
 
-/// A producer thread and the elements that it has ready. The thread makes one element more only while fewer than
-/// `count` are waiting, and ends after the last element or an error.
-class Producer {
+/// Makes elements ahead on a worker of the pool, as long as fewer than `count` are waiting; taking one makes room for
+/// the next. A reader that finds nothing ready does not wait for a worker to come: it makes the element itself, unless
+/// a worker is just making it.
+class Producer final : public PoolTask {
  public:
-  Producer(Stream<Components>& input, std::size_t count) : input_(input), count_(count) { start(); }
-  Producer(const Producer&) = delete;
-  Producer& operator=(const Producer&) = delete;
-  ~Producer() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_stopped_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
+  Producer(Stream<Components>& input, std::size_t count) : input_(input), count_(count) {
+    const std::lock_guard lock(mutex_);
+    ask_for_more();
+  }
+  ~Producer() override {
+    std::unique_lock lock(mutex_);
+    is_stopped_ = true;
+    if (state_ == State::posted && withdraw(*this)) state_ = State::idle;
+    changed_.wait(lock, [&] { return state_ == State::idle; });
   }
 
   Delivery take() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !ready_.empty(); });
+    while (ready_.empty()) {
+      if (state_ == State::posted && withdraw(*this)) state_ = State::idle;
+      if (state_ == State::idle)
+        make_one(lock);
+      else
+        changed_.wait(lock);
+    }
     Delivery delivery = std::move(ready_.front());
     if (delivery.is_element)
       ready_.pop_front();
     else
       ready_.front() = {};  // an error is told once; then, as after the last element, there is nothing more
-    lock.unlock();
-    changed_.notify_all();
+    ask_for_more();
     return delivery;
   }
 
-  /// In a child process there is no thread, and whoever holds the mutex may be that thread.
-  void abandon() { thread_.detach(); }
+  void run() noexcept override {
+    std::unique_lock lock(mutex_);
+    while (has_room() && !is_stopped_) make_one(lock);
+    state_ = State::idle;
+    changed_.notify_all();
+  }
 
  private:
-  void start() {
-    sigset_t all, before;  // the host's signals are for the host's threads
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw ResourceExhausted(std::string("prefetch: its thread cannot be started: ") + error.what());
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_setname_np(thread_.native_handle(), "capstan-data");
+  enum class State { idle, posted, making };
+
+  bool has_room() const { return !has_ended_ && ready_.size() < count_; }
+
+  void ask_for_more() {
+    if (state_ == State::idle && has_room() && post(*this)) state_ = State::posted;
   }
 
-  void run() {
-    for (bool goes_on = true; goes_on && wait_for_room();) {
-      Delivery delivery = make();
-      goes_on = delivery.is_element;
-      {
-        const std::lock_guard lock(mutex_);
-        ready_.push_back(std::move(delivery));
-      }
-      changed_.notify_all();
-    }
-  }
-
-  bool wait_for_room() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_stopped_ || ready_.size() < count_; });
-    return !is_stopped_;
+  void make_one(std::unique_lock<std::mutex>& lock) {
+    const State before = std::exchange(state_, State::making);
+    lock.unlock();
+    Delivery delivery = make();
+    lock.lock();
+    state_ = before == State::idle ? State::idle : State::making;
+    has_ended_ = !delivery.is_element;
+    ready_.push_back(std::move(delivery));
+    changed_.notify_all();
   }
 
   Delivery make() {
@@ -102,12 +94,13 @@ class Producer {
   }
 
   Stream<Components>& input_;
-  std::size_t count_;
+  const std::size_t count_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Delivery> ready_;
+  bool has_ended_ = false;
   bool is_stopped_ = false;
-  std::thread thread_;
+  State state_ = State::idle;  // `making` from the worker's first element to its last: it never lies idle in between
 };
 
 class Prefetching final : public Stream<Components> {
@@ -118,16 +111,17 @@ class Prefetching final : public Stream<Components> {
   }
   ~Prefetching() override {
     if (!producer_ || getpid() == process_) return;
-    // The copies of the thread's objects in a child process can be neither locked nor destroyed.
-    producer_.release()->abandon();
+    // A worker of the parent may have held the lock, and been in the midst of an element: in a child process nothing of
+    // this can be used or destroyed.
+    static_cast<void>(producer_.release());
     static_cast<void>(input_.release());
   }
   bool next(Components& element) override {
     if (!producer_) return input_->next(element);
     if (getpid() != process_)
       throw FailedPrecondition(
-          "prefetch: this process was forked while the iterator was alive, and its thread stayed "
-          "in the parent; begin a new iteration");
+          "prefetch: this process was forked while the iterator was alive, and what makes its elements "
+          "stayed in the parent; begin a new iteration");
     Delivery delivery = producer_->take();
     if (delivery.error) std::rethrow_exception(delivery.error);
     element = std::move(delivery.element);
@@ -141,13 +135,14 @@ class Prefetching final : public Stream<Components> {
 
  private:
   void start() {
+    // With one thread elements are made when they are asked for.
     if (thread_count() > 1) producer_ = std::make_unique<Producer>(*input_, count_);
   }
 
   StreamPointer<Components> input_;
   std::size_t count_;
   pid_t process_;
-  std::unique_ptr<Producer> producer_;  // after what it reads: it is joined first
+  std::unique_ptr<Producer> producer_;  // after what it reads: it ends first
 };
 
 class Prefetch final : public Source<Components> {

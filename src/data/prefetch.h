@@ -1,4 +1,4 @@
-// The prefetch stage: elements are made ahead of their reader by a thread of the reading's own.
+// The prefetch stage: elements are made ahead of their reader by a worker of the pool.
 #pragma once
 
 #include "data/stream.h"

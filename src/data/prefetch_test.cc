@@ -9,10 +9,11 @@
 #include <iterator>
 #include <thread>
 
+#include "base/pool_task.h"
+#include "base/test_errors.h"
 #include "base/thread_pool.h"
 #include "capstan/base/threads.h"
 #include "capstan/ops/math.h"
-#include "data/test_text.h"
 
 namespace capstan::data {
 namespace {
@@ -41,7 +42,6 @@ TEST_F(Prefetch, KeepsTheOrder) {
     int expected = 0;
     for (const Tensor& x : counted(50, made, maker).prefetch(count)) EXPECT_EQ(x.item<int>(), expected++);
     EXPECT_EQ(expected, 50);
-    EXPECT_NE(maker, std::this_thread::get_id());
   }
 }
 
@@ -54,26 +54,86 @@ TEST_F(Prefetch, RunsAheadAsFarAsToldAndNoFurther) {
   while (made < 4) std::this_thread::yield();  // the first element is ours, three are ready
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(made, 4);
+  EXPECT_NE(maker, std::this_thread::get_id());
   ++iterator;
   while (made < 5) std::this_thread::yield();
 }
 
-TEST_F(Prefetch, JoinsItsThreadWhenTheReaderLeaves) {
+TEST_F(Prefetch, NThreadsMeansN) {
+  set_thread_count(1);
   std::thread([] {}).join();  // ThreadSanitizer starts a thread of its own beside the first one
-  const std::int64_t before = threads_of_process();
+  const std::int64_t alone = threads_of_process();
+  set_thread_count(2);
+  const auto endless = from_tensors(constant(1)).repeat().prefetch(2).batch(2).prefetch(3);
+  auto first = endless.begin(), second = endless.begin();
+  for (int i = 0; i < 20; ++i) ++first, ++second;
+  EXPECT_EQ(threads_of_process(), alone + 1);
+}
+
+TEST_F(Prefetch, AReaderMayLeaveAtAnyTime) {
   const auto endless = from_tensors(constant(1)).repeat().prefetch(2);
-  for (const Tensor& x : endless) {
-    EXPECT_EQ(threads_of_process(), before + 1);
-    if (x.is_defined()) break;
-  }
-  EXPECT_EQ(threads_of_process(), before);
+  for (int round = 0; round < 200; ++round)
+    for (const Tensor& x : endless)
+      if (x.is_defined()) break;
   EXPECT_THROW(
       {
         for (const Tensor& x : endless)
           if (x.is_defined()) throw std::runtime_error("of the reader");
       },
       std::runtime_error);
-  EXPECT_EQ(threads_of_process(), before);
+}
+
+// The one worker is busy with something else: the reader makes its elements itself.
+TEST_F(Prefetch, WaitsForNoWorkerThatDoesNotCome) {
+  struct Blocker : PoolTask {
+    void run() noexcept override {
+      is_running = true;
+      while (!may_end) std::this_thread::yield();
+      has_ended = true;
+    }
+    std::atomic<bool> is_running = false, may_end = false, has_ended = false;
+  } blocker;
+  post(blocker);
+  while (!blocker.is_running) std::this_thread::yield();
+  int seen = 0;
+  for (const Tensor& x : from_tensors(constant(1)).repeat(10).prefetch(2).prefetch(3)) seen += x.item<int>();
+  EXPECT_EQ(seen, 10);
+  blocker.may_end = true;
+  while (!blocker.has_ended) std::this_thread::yield();
+}
+
+TEST_F(Prefetch, TheThreadCountMayChangeMeanwhile) {
+  int expected = 0;
+  std::atomic<int> made = 0;
+  std::thread::id maker;
+  for (const Tensor& x : counted(60, made, maker).prefetch(2)) {
+    EXPECT_EQ(x.item<int>(), expected++);
+    set_thread_count(1 + expected % 3);
+  }
+  EXPECT_EQ(expected, 60);
+}
+
+TEST_F(Prefetch, ManyReadersAtOnce) {
+  set_thread_count(3);
+  std::vector<std::thread> readers;
+  std::atomic<int> seen = 0;
+  for (int i = 0; i < 4; ++i)
+    readers.emplace_back([&] {
+      for (const Tensor& x : from_tensors(constant(1)).repeat(50).prefetch(2).prefetch(1)) seen += x.item<int>();
+    });
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(seen, 200);
+}
+
+TEST_F(Prefetch, AnErrorComesInItsTurn) {
+  std::atomic<int> made = 0;
+  const auto failing = from_tensors(constant(0)).repeat().map([&](Tensor) {
+    if (++made == 3) throw Unavailable("the third");
+    return constant(1);
+  });
+  auto iterator = failing.prefetch(5).begin();
+  ++iterator;
+  EXPECT_THROW(++iterator, Unavailable);
 }
 
 TEST_F(Prefetch, NeedsNoThreadWhereThereIsOne) {

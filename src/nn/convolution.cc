@@ -45,6 +45,11 @@ class Conv2DBody final : public LayerBody {
                     VariableOptions{.name = name() + "/bias"});
   }
 
+  void forget() override {
+    kernel_.reset();
+    bias_.reset();
+  }
+
   Tensor call(const Tensor& x, const CallOptions&) override {
     require_images("Conv2D '" + name() + "'", x.shape());
     Tensor y = conv2d(x, *kernel_,

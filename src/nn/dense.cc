@@ -36,14 +36,19 @@ class DenseBody final : public LayerBody {
 
  private:
   void build(const Shape& input) override {
-    if (input.rank() < 1 || input.dim(-1) < 0)
-      throw InvalidArgument("Dense '" + name() + "': the last dimension of the input must be known, got shape " +
+    if (input.rank() < 2 || input.dim(-1) < 0)
+      throw InvalidArgument("Dense '" + name() + "': needs [batch, ..., features] with known features, got shape " +
                             input.to_string());
     kernel_.emplace(options_.kernel_initializer(Shape{input.dim(-1), units_}, DType::float32),
                     VariableOptions{.name = name() + "/kernel"});
     if (options_.use_bias)
       bias_.emplace(options_.bias_initializer(Shape{units_}, DType::float32),
                     VariableOptions{.name = name() + "/bias"});
+  }
+
+  void forget() override {
+    kernel_.reset();
+    bias_.reset();
   }
 
   Tensor call(const Tensor& x, const CallOptions&) override {

@@ -7,14 +7,44 @@
 namespace capstan::nn {
 
 Tensor LayerBody::operator()(const Tensor& x, const CallOptions& options) {
-  build_once(x.shape());
-  return call(x, options);
+  if (is_built()) return call(x, options);
+  std::unique_lock lock(building_);
+  if (is_built()) {  // by another thread meanwhile
+    lock.unlock();
+    return call(x, options);
+  }
+  build_or_forget(x.shape());
+  try {
+    Tensor y = call(x, options);
+    is_built_.store(true, std::memory_order_release);
+    return y;
+  } catch (...) {
+    forget();
+    throw;
+  }
 }
 
 void LayerBody::build_once(const Shape& input) {
-  if (is_built_) return;
-  build(input);
-  is_built_ = true;
+  if (is_built()) return;
+  const std::lock_guard lock(building_);
+  if (is_built()) return;
+  build_or_forget(input);
+  is_built_.store(true, std::memory_order_release);
+}
+
+void LayerBody::build_or_forget(const Shape& input) {
+  try {
+    build(input);
+  } catch (...) {
+    forget();
+    throw;
+  }
+}
+
+void LayerBody::unbuild() {
+  const std::lock_guard lock(building_);
+  is_built_.store(false, std::memory_order_release);
+  forget();
 }
 
 namespace {
@@ -38,7 +68,16 @@ class SequentialBody final : public LayerBody {
     Shape example = input;
     example.set_dim(0, 1);
     Tensor y = zeros(example);
-    for (const Layer& layer : layers_) y = layer(y);
+    for (const Layer& layer : layers_) {
+      if (!layer.is_built()) built_here_.push_back(layer);
+      y = layer(y);
+    }
+  }
+
+  /// Layers that were there before keep their variables.
+  void forget() override {
+    for (const Layer& layer : built_here_) layer.unbuild();
+    built_here_.clear();
   }
 
   Tensor call(const Tensor& x, const CallOptions& options) override {
@@ -48,6 +87,7 @@ class SequentialBody final : public LayerBody {
   }
 
   const std::vector<Layer> layers_;
+  std::vector<Layer> built_here_;
 };
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
+#include <thread>
+
 #include "capstan/capstan.h"
 
 namespace capstan::nn {
@@ -60,6 +64,84 @@ TEST(Layers, BatchNormalizationLearnsItsStatistics) {
   EXPECT_EQ(floats(norm.variables()[2]), (std::vector<float>{1, 10}));     // moving mean
   EXPECT_EQ(floats(norm.variables()[3]), (std::vector<float>{1, 50.5f}));  // moving variance
   EXPECT_EQ(norm.trainable_variables().size(), 2u);
+}
+
+// From tf.keras.layers.BatchNormalization of TensorFlow 2.21 (Keras 3.15): two steps of training, then inference.
+TEST(Layers, BatchNormalizationAsInKeras) {
+  struct Row {
+    Tensor x;
+    std::vector<float> trained, mean, variance, inferred;
+  };
+  const std::vector<Row> rows{
+      {constant({{1.f, 10.f}, {3.f, 30.f}, {8.f, 20.f}}),
+       {-1.018990397453308f, -1.2247357368469238f, -0.3396635055541992f, 1.2247357368469238f, 1.3586539030075073f, 0},
+       {0.07959999889135361f, 0.39799997210502625f},
+       {1.1525667905807495f, 2.3067665100097656f},
+       {0.8569494485855103f, 6.320708274841309f, 2.7190732955932617f, 19.486108779907227f, 7.374383449554443f,
+        12.90340805053711f}},
+      {reshape(constant({1.f, 10.f, 3.f, 30.f, 8.f, 20.f, 0.f, 4.f}), Shape{1, 2, 2, 2}),
+       {-0.6488515138626099f, -0.606088399887085f, 0, 1.4142062664031982f, 1.6221287250518799f, 0.40405893325805664f,
+        -0.9732772707939148f, -1.21217679977417f},
+       {0.059699997305870056f, 0.31839999556541443f},
+       {1.1691501140594482f, 2.930299997329712f},
+       {0.8692519068717957f, 5.654797077178955f, 2.7181339263916016f, 17.33633041381836f, 7.340339183807373f,
+        11.495563507080078f, -0.05518912896513939f, 2.150336742401123f}}};
+  for (const Row& row : rows) {
+    BatchNormalization norm;
+    norm(row.x, {.training = true});
+    const auto expect_near = [](const Tensor& found, const std::vector<float>& expected) {
+      ASSERT_EQ(found.size(), static_cast<std::int64_t>(expected.size()));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(found.values<float>()[i], expected[i], 1e-6 * (1 + std::abs(expected[i])));
+    };
+    expect_near(norm(row.x, {.training = true}), row.trained);
+    expect_near(norm.variables()[2], row.mean);
+    expect_near(norm.variables()[3], row.variance);
+    expect_near(norm(row.x), row.inferred);
+  }
+}
+
+TEST(Layers, AFailedFirstCallBuildsNothing) {
+  Dense dense(2);
+  EXPECT_THROW(dense(constant({1.f, 2.f, 3.f})), InvalidArgument);  // no batch
+  EXPECT_TRUE(dense.variables().empty());
+  EXPECT_THROW(dense(constant({{1, 2, 3}})), Error);  // no floating numbers
+  EXPECT_TRUE(dense.variables().empty());
+  EXPECT_EQ(dense(zeros(Shape{1, 5})).shape(), (Shape{1, 2}));
+
+  Conv2D conv(2, {3, 3});
+  EXPECT_THROW(conv(constant(std::vector<int>(4), Shape{1, 2, 2, 1})), Error);  // no floating numbers
+  EXPECT_TRUE(conv.variables().empty());
+
+  Dense half(2, {}, {.bias_initializer = [](const Shape&, DType) -> Tensor { throw Unavailable("no bias"); }});
+  EXPECT_THROW(half.build(Shape{-1, 3}), Unavailable);
+  EXPECT_TRUE(half.variables().empty());
+}
+
+TEST(Layers, AFailedBuildOfASequentialLeavesItsLayersAsTheyWere) {
+  const Dense before(4);
+  before.build(Shape{-1, 3});
+  const Sequential model{before, Dense(5), Conv2D(2, {1, 1}), Flatten()};
+  EXPECT_THROW(model.build(Shape{-1, 3}), InvalidArgument);
+  EXPECT_EQ(model.variables().size(), 2u);
+  EXPECT_TRUE(before.is_built());
+  EXPECT_THROW(model(zeros(Shape{2, 3})), InvalidArgument);
+  EXPECT_EQ(model.variables().size(), 2u);
+}
+
+TEST(Layers, ThreadsBuildOnce) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> made = 0;
+    const Sequential model{Dense(3, {}, {.kernel_initializer = [&](const Shape& shape, DType dtype) {
+                                   ++made;
+                                   return ones(shape, dtype);
+                                 }})};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] { EXPECT_EQ(floats(model(ones(Shape{1, 2}))), (std::vector<float>{2, 2, 2})); });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(made, 1);
+  }
 }
 
 TEST(Layers, GradientsReachEveryVariable) {

@@ -55,14 +55,19 @@ class BatchNormalizationBody final : public LayerBody {
     moving_variance_.emplace(ones(channels), VariableOptions{.name = name() + "/moving_variance", .trainable = false});
   }
 
+  void forget() override {
+    for (auto* each : {&gamma_, &beta_, &moving_mean_, &moving_variance_}) each->reset();
+  }
+
   Tensor call(const Tensor& x, const CallOptions& options) override {
     if (!options.training) return normalized(x, *moving_mean_, *moving_variance_);
     std::vector<std::int64_t> axes;
     for (int i = 0; i + 1 < x.rank(); ++i) axes.push_back(i);
     const Tensor mean = reduce_mean(x, {.axis = axes});
     const Tensor variance = reduce_mean(square(x - mean), {.axis = axes});
+    Tensor y = normalized(x, mean, variance);
     learn(mean, variance);
-    return normalized(x, mean, variance);
+    return y;
   }
 
   Tensor normalized(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
@@ -70,12 +75,16 @@ class BatchNormalizationBody final : public LayerBody {
     return x * scale + (*beta_ - mean * scale);
   }
 
-  /// The moving statistics follow the batch's; no gradient flows into them.
+  /// The moving statistics follow the batch's; no gradient flows into them. The variance is that of the batch as a
+  /// population (divided by the number of elements) for any rank, as in Keras 3: its predecessors took the sample's
+  /// variance where they used the fused operation.
   void learn(const Tensor& mean, const Tensor& variance) {
     const PauseObservers silent;
-    const double rate = 1 - options_.momentum;
-    moving_mean_->assign_sub((*moving_mean_ - mean) * rate);
-    moving_variance_->assign_sub((*moving_variance_ - variance) * rate);
+    const auto follow = [&](const Variable& moving, const Tensor& batch) {
+      moving.assign(moving * options_.momentum + batch * (1 - options_.momentum));
+    };
+    follow(*moving_mean_, mean);
+    follow(*moving_variance_, variance);
   }
 
   const BatchNormalizationOptions options_;

@@ -1,5 +1,8 @@
 // The door that every operation passes: check types, infer shapes, act (kernel or recorder), tell the observers.
+#include <algorithm>
 #include <array>
+#include <new>
+#include <stdexcept>
 
 #include "capstan/base/error.h"
 #include "capstan/op/op.h"
@@ -99,7 +102,7 @@ class TypeBinding {
 
   const OpDef& op_;
   const Signature& signature_;
-  std::array<DType, 8> bound_{};
+  std::array<DType, kMaxTypeVariables> bound_{};
 };
 
 void set_output_types(const OpRuntime& runtime, const TypeBinding& types, std::span<const InputRef> inputs,
@@ -134,6 +137,21 @@ bool any_symbolic(std::span<const InputRef> inputs) {
   return thread_state().recorder->record(op, attributes, inputs, specs, outputs);
 }
 
+[[noreturn, gnu::noinline]] void fail_memory(const OpDef& op) {
+  throw ResourceExhausted(std::string(op.name()) + ": out of memory: the kernel's working memory does not fit");
+}
+
+/// Kernels keep working memory in the standard containers too, whose errors get a type here.
+inline void run(const OpDef& op, Kernel kernel, KernelContext& context) {
+  try {
+    kernel(context);
+  } catch (const std::bad_alloc&) {
+    fail_memory(op);
+  } catch (const std::length_error&) {
+    fail_memory(op);
+  }
+}
+
 /// Steps 2 and 3: run or record, then tell.
 inline void act(const OpDef& op, Kernel kernel, DType key, const void* attributes, std::span<const InputRef> inputs,
                 std::span<const TensorSpec> specs, std::span<Tensor> outputs) {
@@ -146,7 +164,7 @@ inline void act(const OpDef& op, Kernel kernel, DType key, const void* attribute
       fail_no_kernel(op, key);
     // Observers are told of the inputs afterwards, so nobody may write over them while someone listens.
     KernelContext context(op, attributes, inputs, specs, outputs, /*may_take_over=*/!is_observed);
-    kernel(context);
+    run(op, kernel, context);
   }
   if (is_observed) ObserverList::tell(OpCall(op, attributes, inputs, outputs));
 }
@@ -235,9 +253,11 @@ std::size_t list_length(const OpDef& op, const OpRuntime& runtime, const Argumen
       if (count < 0 || count > (1 << 20)) fail_output_count(op, list.count_name, count);
       return static_cast<std::size_t>(count);
     }
-  std::size_t singles = 0;
-  for (const Argument& argument : runtime.signature.inputs) singles += !argument.is_list;
-  return input_count - singles;
+  const auto& inputs = runtime.signature.inputs;
+  const auto lists = static_cast<std::size_t>(std::ranges::count_if(inputs, &Argument::is_list));
+  const std::size_t singles = inputs.size() - lists;
+  if (input_count < singles) fail_count(op, runtime.signature, input_count);
+  return (input_count - singles) / lists;
 }
 
 }  // namespace

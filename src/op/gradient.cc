@@ -44,6 +44,13 @@ void GradientFn::throw_count(const OpCall& call, std::size_t got, std::size_t ex
                  " gradients, expected " + std::to_string(expected) + " (one per input)");
 }
 
+AttributeValue OpCall::attribute(std::string_view name) const {
+  const AttributeSchema* schema = op_->attributes ? &op_->attributes() : nullptr;
+  const AttributeField* field = schema ? schema->find(name) : nullptr;
+  if (!field) throw InvalidArgument(std::string(op_->name()) + ": has no attribute '" + std::string(name) + "'");
+  return field->get(attributes_, field->offset);
+}
+
 void OpCall::throw_not_saved(const char* what, std::size_t i) const {
   throw Internal(std::string(op_->name()) + ": its gradient function reads " + what + " " + std::to_string(i) +
                  ", which the op's record does not list in `saves`");

@@ -4,6 +4,7 @@
 
 #include "capstan/base/error.h"
 #include "capstan/op/op.h"
+#include "tensor/integers.h"
 
 namespace capstan {
 
@@ -20,21 +21,10 @@ void InferContext::fail_type(const std::string& message) const {
 std::vector<std::int64_t> InferContext::integers(std::size_t i) const {
   const Tensor* value = input_value(i);
   if (!value) fail("input " + std::to_string(i) + " must have a known value here");
-  switch (value->dtype()) {
-    case DType::int64:
-      return value->to_vector<std::int64_t>();
-    case DType::int32: {
-      auto narrow = value->values<std::int32_t>();
-      return {narrow.begin(), narrow.end()};
-    }
-    case DType::int16: {
-      auto narrow = value->values<std::int16_t>();
-      return {narrow.begin(), narrow.end()};
-    }
-    default:
-      fail_type("input " + std::to_string(i) + " must be of an integer type, got " +
-                std::string(dtype_name(value->dtype())));
-  }
+  if (!is_integer(value->dtype()) || value->dtype() == DType::uint64)
+    fail_type("input " + std::to_string(i) + " must be of an integer type whose numbers fit into int64, got " +
+              std::string(dtype_name(value->dtype())));
+  return integers_of(*value);
 }
 
 Shape InferContext::shape_from_input(std::size_t i, bool allow_unknown) const {

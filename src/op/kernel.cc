@@ -9,7 +9,12 @@
 namespace capstan {
 
 void* KernelContext::make_output(std::size_t i, const Shape& shape) {
-  outputs_[i] = new_tensor(specs_[i].dtype, shape);
+  try {
+    outputs_[i] = new_tensor(specs_[i].dtype, shape);
+  } catch (Error& error) {  // too large
+    error.add_context(op_.name());
+    throw;
+  }
   return mutable_data(outputs_[i]);
 }
 
@@ -36,4 +41,25 @@ void KernelContext::fail(const std::string& message) const {
   throw InvalidArgument(std::string(op_.name()) + ": " + message);
 }
 
+namespace detail {
+
+void check_elementwise(const KernelContext& context, std::size_t inputs, DType dtype) {
+  if (context.input_count() < inputs)
+    context.fail("the kernel calls a function of " + std::to_string(inputs) + " arguments, the op has " +
+                 std::to_string(context.input_count()));
+  const TensorSpec& output = context.output_spec(0);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const Tensor& input = context.input(i);
+    if (input.shape() != output.shape)
+      context.fail("an elementwise kernel needs inputs of the output's shape " + output.shape.to_string() +
+                   ", got shape " + input.shape().to_string() + " for input " + std::to_string(i) +
+                   "; use broadcast_to first");
+    if (input.dtype() != dtype || output.dtype != dtype)
+      context.fail("an elementwise kernel needs inputs and an output of one type, got " +
+                   std::string(dtype_name(input.dtype())) + " for input " + std::to_string(i) + " and " +
+                   std::string(dtype_name(output.dtype)) + " for the output");
+  }
+}
+
+}  // namespace detail
 }  // namespace capstan

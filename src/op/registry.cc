@@ -12,6 +12,45 @@ namespace {
 
 using detail::OpRuntime;
 
+[[noreturn]] void fail_record(const OpDef& op, const std::string& why) {
+  throw InvalidArgument("define_op: " + std::string(op.name()) + ": " + why);
+}
+
+std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+template <class T>
+const AttributeField* field_of(const OpDef& op, const AttributeSchema* schema, std::string_view name,
+                               const char* kind) {
+  const AttributeField* field = schema ? schema->find(name) : nullptr;
+  if (field && field->kind != AttributeValue(T{}).index())
+    fail_record(op, "attribute " + quoted(name) + " must be " + kind + ", as the signature uses it");
+  return field;
+}
+
+/// Every type variable gets its type from an input or from an attribute of its name.
+void check_types(const OpDef& op, const OpRuntime& runtime) {
+  const Signature& signature = runtime.signature;
+  for (std::size_t i = 0; i < signature.type_variables.size(); ++i) {
+    const std::string& name = signature.type_variables[i].name;
+    const bool has_field = field_of<DType>(op, runtime.schema, name, "a type");
+    const auto uses = [&](const Argument& argument) { return argument.type_variable == static_cast<int>(i); };
+    if (!has_field && std::ranges::none_of(signature.inputs, uses))
+      fail_record(op, "no input has type " + quoted(name) + " and no attribute has that name");
+  }
+}
+
+/// The length of a list among the outputs is that of the lists among the inputs or an attribute of its name.
+void check_list_lengths(const OpDef& op, const OpRuntime& runtime) {
+  const Signature& signature = runtime.signature;
+  for (const Argument& output : signature.outputs) {
+    if (!output.is_list) continue;
+    const bool has_field = field_of<std::int64_t>(op, runtime.schema, output.count_name, "an integer");
+    if (!has_field && std::ranges::none_of(signature.inputs, &Argument::is_list))
+      fail_record(op, "nothing says how long the list " + quoted(output.name) +
+                          " of outputs is; give it an attribute " + quoted(output.count_name));
+  }
+}
+
 class Registry {
  public:
   // Never destroyed: tensors and threads may outlive main.
@@ -84,6 +123,8 @@ class Registry {
       runtime.schema = &op.attributes();
       runtime.default_attributes = runtime.schema->defaults.get();
     }
+    check_types(op, runtime);
+    check_list_lengths(op, runtime);
     runtime.is_simple = is_simple(runtime.signature);
     runtime.index = static_cast<int>(runtimes_.size());
     runtimes_.push_back(std::move(runtime));

@@ -1,7 +1,9 @@
 #include "op/signature.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <tuple>
 
 #include "capstan/base/error.h"
 
@@ -50,6 +52,7 @@ class Parser {
     skip_spaces();
     if (!rest_.empty()) fail("unexpected text after the end");
     bind_variables();
+    check_output_lists();
     return std::move(signature_);
   }
 
@@ -105,6 +108,8 @@ class Parser {
     do variable.allowed |= types();
     while (accept('|'));
     signature_.type_variables.push_back(variable);
+    if (signature_.type_variables.size() > kMaxTypeVariables)
+      fail("there are more than " + std::to_string(kMaxTypeVariables) + " types");
   }
 
   TypeSet types() {
@@ -136,6 +141,18 @@ class Parser {
       for (Argument& argument : *list)
         if (argument.type_variable >= 0)
           argument.type_variable = declared[static_cast<std::size_t>(argument.type_variable)];
+  }
+
+  void check_output_lists() const {
+    const auto is_list = [](const Argument& argument) { return argument.is_list; };
+    const auto& [inputs, outputs] = std::tie(signature_.inputs, signature_.outputs);
+    const auto list = std::ranges::find_if(outputs, is_list);
+    if (list == outputs.end()) return;
+    if (std::ranges::count_if(outputs, is_list) > 1) fail("there is more than one list among the outputs");
+    if (!list->is_mixed) return;
+    const auto at = static_cast<std::size_t>(list - outputs.begin());
+    if (at >= inputs.size() || !inputs[at].is_mixed || std::ranges::count_if(inputs, is_list) > 1)
+      fail("the mixed list '" + list->name + "' of outputs must stand where the only list of inputs does, a mixed one");
   }
 
   void skip_spaces() {

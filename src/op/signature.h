@@ -22,6 +22,9 @@ struct TypeVariable {
   TypeSet allowed = 0;
 };
 
+/// More than any op of TensorFlow has; calls keep their types in an array of this size.
+inline constexpr std::size_t kMaxTypeVariables = 8;
+
 struct Argument {
   std::string name;
   DType dtype = DType::invalid;  // fixed type, or
@@ -38,7 +41,8 @@ struct Signature {
   std::vector<TypeVariable> type_variables;
 };
 
-/// Throws InvalidArgument, quoting the signature and the place that cannot be read.
+/// Throws InvalidArgument, quoting the signature and the place that cannot be read. Among the outputs at most one is a
+/// list; a mixed one stands at the place of the only list among the inputs, from which it takes its types.
 Signature parse_signature(std::string_view text);
 
 /// "{float32, int32}", or the group's name where one fits.

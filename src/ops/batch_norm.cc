@@ -5,20 +5,19 @@
 #include "capstan/ops/nn.h"
 #include "ops/nn.h"
 #include "ops/records.h"
+#include "ops/window.h"
 
 namespace capstan {
 namespace {
 
-bool channels_first(const std::string& data_format) { return data_format == "NCHW" || data_format == "NCDHW"; }
-
 /// Checks the layout and the images' rank; returns where the channels stand.
-int channel_axis(const InferContext& context, const std::string& data_format, std::size_t input) {
+int checked_channel_axis(const InferContext& context, const std::string& data_format, std::size_t input) {
   if (data_format != "NHWC" && data_format != "NCHW" && data_format != "NDHWC" && data_format != "NCDHW")
     context.fail("attribute 'data_format' must be \"NHWC\", \"NCHW\", \"NDHWC\" or \"NCDHW\", got \"" + data_format +
                  "\"");
   const int rank = static_cast<int>(data_format.size());
   context.require_rank(input, rank, "x");
-  return channels_first(data_format) ? 1 : rank - 1;
+  return channel_axis(data_format, rank);
 }
 
 /// Input `i` must be a vector with one number per channel; what both say of the channels.
@@ -28,7 +27,7 @@ std::int64_t merge_channels(const InferContext& context, std::int64_t channels, 
   const std::int64_t size = shape.rank() == 1 ? shape[0] : Shape::kUnknown;
   if (channels >= 0 && size >= 0 && channels != size)
     context.fail("'" + std::string(name) + "' must have one number for each of the " + std::to_string(channels) +
-                 " channels, got " + std::to_string(size));
+                 " channels, got shape " + shape.to_string());
   return channels < 0 ? size : channels;
 }
 
@@ -40,7 +39,7 @@ Shape images_of(const Shape& shape, const std::string& data_format, int channel,
 
 void batch_norm_shape(InferContext& context) {
   const auto& attributes = context.attributes<BatchNormAttributes>();
-  const int channel = channel_axis(context, attributes.data_format, 0);
+  const int channel = checked_channel_axis(context, attributes.data_format, 0);
   std::int64_t channels = context.input_shape(0).has_rank() ? context.input_shape(0)[channel] : Shape::kUnknown;
   channels = merge_channels(context, channels, 1, "scale");
   channels = merge_channels(context, channels, 2, "offset");
@@ -57,7 +56,7 @@ void batch_norm_shape(InferContext& context) {
 
 void batch_norm_grad_shape(InferContext& context) {
   const auto& attributes = context.attributes<BatchNormGradAttributes>();
-  const int channel = channel_axis(context, attributes.data_format, 1);
+  const int channel = checked_channel_axis(context, attributes.data_format, 1);
   const Shape images = context.merge(context.input_shape(0), context.input_shape(1), "'y_backprop' and 'x'");
   std::int64_t channels = images.has_rank() ? images[channel] : Shape::kUnknown;
   channels = merge_channels(context, channels, 2, "scale");
@@ -130,7 +129,7 @@ class BatchNormGradGradient {
  private:
   Axes axes() const {
     std::vector<std::int64_t> all;
-    const int channel = channels_first(of_.data_format) ? 1 : rank_ - 1;
+    const int channel = channel_axis(of_.data_format, rank_);
     for (int axis = 0; axis < rank_; ++axis)
       if (axis != channel) all.push_back(axis);
     return all;
@@ -143,7 +142,7 @@ class BatchNormGradGradient {
   /// One number per channel, broadcasting against the images; and back.
   Tensor spread(const Tensor& vector) const {
     Shape shape{-1};
-    if (channels_first(of_.data_format))
+    if (is_channels_first(of_.data_format))
       for (int axis = 2; axis < rank_; ++axis) shape.push_back(1);
     return reshape(vector, shape);
   }

@@ -8,8 +8,6 @@
 namespace capstan {
 namespace {
 
-int channel_axis(const std::string& data_format, int rank) { return is_channels_first(data_format) ? 1 : rank - 1; }
-
 /// The channels of the first input; throws unless it can have some.
 std::int64_t channels_of(const InferContext& context) {
   const auto& attributes = context.attributes<LayoutAttributes>();

@@ -41,7 +41,7 @@ void concat_shape(InferContext& context) {
   const std::size_t count = context.input_count() - 1;
   if (count == 0) context.fail("'values' must hold at least one tensor");
   const int rank = common_rank(context, count);
-  if (rank == 0) context.fail("scalars cannot be joined along an axis; use stack");
+  if (rank == 0) context.fail("scalars (shape []) cannot be joined along an axis; use stack");
   const std::optional<int> axis = shape::axis_input(context, count, rank, "axis");
   if (!axis) return context.set_output(0, rank < 0 ? Shape::unknown() : Shape::unknown_dims(rank));
   Shape joined = merge_but_axis(context, count, *axis);
@@ -52,7 +52,7 @@ void concat_shape(InferContext& context) {
     if (size < 0)
       total = Shape::kUnknown;
     else if (__builtin_add_overflow(total, size, &total))
-      context.fail("the joined dimension does not fit into 64 bits");
+      context.fail("the joined dimension does not fit into 64 bits, at shape " + shape.to_string());
   }
   joined.set_dim(*axis, total);
   shape::set_output(context, 0, joined.dims());
@@ -166,7 +166,7 @@ const OpDef pack_op{
 
 Tensor concat(std::span<const Tensor> values, std::int64_t axis) {
   std::vector<InputRef> inputs(values.begin(), values.end());
-  const Tensor at = constant(axis, DType::int32);
+  const Tensor at = axis_tensor(axis);
   inputs.push_back(at);
   return apply(concat_v2_op, inputs, nullptr);
 }

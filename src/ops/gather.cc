@@ -12,6 +12,7 @@
 #include "capstan/ops/segment.h"
 #include "ops/gather.h"
 #include "ops/records.h"
+#include "tensor/element_count.h"
 #include "tensor/integers.h"
 
 namespace capstan {
@@ -58,15 +59,9 @@ void gather_shape(InferContext& context) {
   shape::set_output(context, 0, dims);
 }
 
-std::int64_t product(const Shape& shape, int begin, int end) {
-  std::int64_t size = 1;
-  for (int i = begin; i < end; ++i) size *= shape[i];
-  return size;
-}
-
 /// The rows 0, 1, 2, ... of a batch as an offset each, shaped to broadcast over the indices.
 Tensor batch_offsets(const Shape& indices, int batch, std::int64_t step, DType dtype) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(product(indices, 0, batch)));
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(count_of(indices, 0, batch)));
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * step;
   Shape shape(indices.dims().first(static_cast<std::size_t>(batch)));
   while (shape.rank() < indices.rank()) shape.push_back(1);
@@ -84,7 +79,7 @@ Tensor dense_gather_gradient(const OpCall& call, const Tensor& dy, int axis, int
   std::vector<std::int64_t> perm(static_cast<std::size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + index_rank);
-  const std::int64_t rows = product(params, 0, batch) * params[axis];
+  const std::int64_t rows = count_of(params, 0, batch) * params[axis];
   Tensor indices = call.input(1);
   if (batch > 0) {
     const DType wide = rows > std::numeric_limits<std::int32_t>::max() ? DType::int64 : DType::int32;
@@ -184,7 +179,7 @@ const OpDef gather_nd_op{
 
 Tensor gather(Tensor x, Tensor indices, const GatherOptions& options) {
   const GatherAttributes attributes{options.batch_dims};
-  return apply(gather_v2_op, {std::move(x), indices, constant(options.axis, DType::int32)}, &attributes);
+  return apply(gather_v2_op, {std::move(x), indices, axis_tensor(options.axis)}, &attributes);
 }
 Tensor gather_nd(Tensor x, Tensor indices) { return apply(gather_nd_op, {std::move(x), indices}); }
 

@@ -46,9 +46,11 @@ void padded_shape(InferContext& context, SizeOf&& size_of) {
 
 std::int64_t grown(InferContext& context, std::int64_t size, std::int64_t before, std::int64_t after, int axis) {
   if (size < 0) return Shape::kUnknown;
-  if (__builtin_add_overflow(size, before, &size) || __builtin_add_overflow(size, after, &size))
-    context.fail("dimension " + std::to_string(axis) + " would not fit into 64 bits");
-  return size;
+  std::int64_t sum;
+  if (__builtin_add_overflow(size, before, &sum) || __builtin_add_overflow(sum, after, &sum))
+    context.fail("dimension " + std::to_string(axis) + " would not fit into 64 bits: size " + std::to_string(size) +
+                 " with paddings " + std::to_string(before) + " and " + std::to_string(after));
+  return sum;
 }
 
 void pad_shape(InferContext& context) {
@@ -119,8 +121,11 @@ void tile_shape(InferContext& context) {
     const std::int64_t size = input.has_rank() ? input[static_cast<int>(i)] : Shape::kUnknown;
     if (size < 0)
       dims[i] = dims[i] == 0 ? 0 : Shape::kUnknown;
-    else if (__builtin_mul_overflow(dims[i], size, &dims[i]))
-      context.fail("dimension " + std::to_string(i) + " would not fit into 64 bits");
+    else if (std::int64_t repeated; !__builtin_mul_overflow(dims[i], size, &repeated))
+      dims[i] = repeated;
+    else
+      context.fail("dimension " + std::to_string(i) + " would not fit into 64 bits: " + std::to_string(dims[i]) +
+                   " times " + std::to_string(size));
   }
   shape::set_output(context, 0, dims);
 }

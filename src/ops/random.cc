@@ -101,7 +101,7 @@ const OpDef stateless_random_uniform_full_int_v2_op{
 
 const OpDef random_uniform_op{
     .signature = "RandomUniform(shape: T) -> (output: dtype); dtype: floating; T: {int32, int64}",
-    .summary = "Uniform numbers in [0, 1) from the process' generator, or from the seeds if one is not zero.",
+    .summary = "Uniform numbers in [0, 1) from the process' generator, or from the stream of the seeds if one is not zero.",
     .shape = stateful_shape,
     .gradient = not_differentiable,
     .attributes = attributes<StatefulRandomAttributes>,
@@ -110,7 +110,7 @@ const OpDef random_uniform_op{
 
 const OpDef random_standard_normal_op{
     .signature = "RandomStandardNormal(shape: T) -> (output: dtype); dtype: floating; T: {int32, int64}",
-    .summary = "Standard normal numbers from the process' generator, or from the seeds if one is not zero.",
+    .summary = "Standard normal numbers from the process' generator, or from the stream of the seeds if one is not zero.",
     .shape = stateful_shape,
     .gradient = not_differentiable,
     .attributes = attributes<StatefulRandomAttributes>,
@@ -140,6 +140,14 @@ Tensor scaled(Tensor x, double factor, double offset) {
   return std::move(x) * constant_as(constant(factor), dtype) + constant_as(constant(offset), dtype);
 }
 
+/// x of [0, 1) over the interval. The width is a difference in the element type, as in TensorFlow: rounded at another
+/// place it would give other bits.
+Tensor spread(Tensor x, const UniformOptions& options) {
+  const Tensor low = constant_as(constant(options.minval), x.dtype());
+  const Tensor high = constant_as(constant(options.maxval), x.dtype());
+  return std::move(x) * (high - low) + low;
+}
+
 Tensor drawn(const OpDef& op, const Shape& shape, DType dtype) {
   const StatefulRandomAttributes attributes{.dtype = dtype};
   return apply(op, {shape_tensor(shape)}, &attributes);
@@ -148,8 +156,7 @@ Tensor drawn(const OpDef& op, const Shape& shape, DType dtype) {
 }  // namespace
 
 Tensor stateless_uniform(const Shape& shape, const SeedPair& seed, const UniformOptions& options) {
-  return scaled(from_seed(stateless_random_uniform_v2_op, shape, seed, options.dtype), options.maxval - options.minval,
-                options.minval);
+  return spread(from_seed(stateless_random_uniform_v2_op, shape, seed, options.dtype), options);
 }
 Tensor stateless_normal(const Shape& shape, const SeedPair& seed, const NormalOptions& options) {
   return scaled(from_seed(stateless_random_normal_v2_op, shape, seed, options.dtype), options.stddev, options.mean);
@@ -163,7 +170,7 @@ Tensor stateless_uniform_int(const Shape& shape, const SeedPair& seed, const Ten
   return apply(stateless_random_uniform_int_v2_op, {shape_tensor(shape), words[0], words[1], alg, minval, maxval});
 }
 Tensor random_uniform(const Shape& shape, const UniformOptions& options) {
-  return scaled(drawn(random_uniform_op, shape, options.dtype), options.maxval - options.minval, options.minval);
+  return spread(drawn(random_uniform_op, shape, options.dtype), options);
 }
 Tensor random_normal(const Shape& shape, const NormalOptions& options) {
   return scaled(drawn(random_standard_normal_op, shape, options.dtype), options.stddev, options.mean);

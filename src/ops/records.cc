@@ -1,6 +1,7 @@
 #include "ops/records.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
@@ -34,6 +35,16 @@ Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype) {
   if (call.has_input(i)) return shape_of(call.input(i), dtype);
   throw Unimplemented(std::string(call.op().name()) + ": its gradient needs the shape of input " + std::to_string(i) +
                       ", which is known only as " + shape.to_string());
+}
+
+Tensor axes_tensor(std::span<const std::int64_t> axes) {
+  const auto is_small = [](std::int64_t axis) { return std::in_range<std::int32_t>(axis); };
+  if (!std::ranges::all_of(axes, is_small)) return constant(axes, Shape{static_cast<std::int64_t>(axes.size())});
+  return constant(std::vector<std::int32_t>(axes.begin(), axes.end()));
+}
+
+Tensor axis_tensor(std::int64_t axis) {
+  return std::in_range<std::int32_t>(axis) ? constant(static_cast<std::int32_t>(axis)) : constant(axis);
 }
 
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y) {

@@ -28,6 +28,11 @@ Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype = DType::in
 /// A known shape as a vector of int32 or int64; int32 becomes int64 if a size needs it.
 Tensor shape_tensor(const Shape& shape, DType dtype);
 
+/// Axes as a vector, or one as a scalar: int32, or int64 where one does not fit, so that the op refuses the number that
+/// was given rather than what is left of it.
+Tensor axes_tensor(std::span<const std::int64_t> axes);
+Tensor axis_tensor(std::int64_t axis);
+
 /// Runs an op of two operands after numbers took the type of the tensor beside them.
 Tensor apply_binary(const OpDef& op, Operand& x, Operand& y);
 

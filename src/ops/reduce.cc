@@ -2,6 +2,7 @@
 #include "capstan/ops/reduce.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
@@ -52,19 +53,16 @@ Tensor kept(const OpCall& call, const Tensor& value) { return reshape(value, kep
 /// dy spread over the axes that were reduced.
 Tensor spread(const OpCall& call, const Tensor& dy) { return broadcast_to(kept(call, dy), shape_of_input(call, 0)); }
 
-Tensor axes_tensor(const Tensor& x, const Axes& axes) {
-  if (!axes.is_all()) {
-    std::vector<std::int32_t> list(axes.list().begin(), axes.list().end());
-    return constant(list);
-  }
-  std::vector<std::int32_t> all(static_cast<std::size_t>(std::max(0, x.rank())));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
-  return constant(all);
+Tensor axes_of(const Tensor& x, const Axes& axes) {
+  if (!axes.is_all()) return axes_tensor(axes.list());
+  std::vector<std::int64_t> all(static_cast<std::size_t>(std::max(0, x.rank())));
+  std::iota(all.begin(), all.end(), 0);
+  return axes_tensor(all);
 }
 
 Tensor reduce(const OpDef& op, Tensor x, const ReduceOptions& options) {
   const ReduceAttributes attributes{options.keepdims};
-  Tensor axes = axes_tensor(x, options.axis);
+  Tensor axes = axes_of(x, options.axis);
   return apply(op, {std::move(x), axes}, &attributes);
 }
 
@@ -253,11 +251,11 @@ Tensor reduce_euclidean_norm(Tensor x, const ReduceOptions& options) {
 }
 Tensor argmax(Tensor x, std::int64_t axis, DType output_type) {
   const ArgAttributes attributes{output_type};
-  return apply(arg_max_op, {std::move(x), constant(axis, DType::int32)}, &attributes);
+  return apply(arg_max_op, {std::move(x), axis_tensor(axis)}, &attributes);
 }
 Tensor argmin(Tensor x, std::int64_t axis, DType output_type) {
   const ArgAttributes attributes{output_type};
-  return apply(arg_min_op, {std::move(x), constant(axis, DType::int32)}, &attributes);
+  return apply(arg_min_op, {std::move(x), axis_tensor(axis)}, &attributes);
 }
 
 OpList reduce_ops() {

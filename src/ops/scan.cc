@@ -86,10 +86,10 @@ const OpDef cumprod_op{
 };
 
 Tensor cumsum(Tensor x, std::int64_t axis, const ScanOptions& options) {
-  return scanned(cumsum_op, x, constant(axis, DType::int32), {options.exclusive, options.reverse});
+  return scanned(cumsum_op, x, axis_tensor(axis), {options.exclusive, options.reverse});
 }
 Tensor cumprod(Tensor x, std::int64_t axis, const ScanOptions& options) {
-  return scanned(cumprod_op, x, constant(axis, DType::int32), {options.exclusive, options.reverse});
+  return scanned(cumprod_op, x, axis_tensor(axis), {options.exclusive, options.reverse});
 }
 
 OpList scan_ops() {

@@ -38,7 +38,8 @@ std::int64_t range_count(const InferContext& context) {
       else {
         const double count = std::ceil(std::abs((limit - start) / delta));
         if (!(count < 9.2e18))
-          context.fail("the number of elements, " + std::to_string(count) + ", is not a number that fits");
+          context.fail("the number of elements, " + std::to_string(count) + ", of a " +
+                       std::string(dtype_name(context.input_dtype(0))) + " range is not a number that fits");
         return static_cast<std::int64_t>(count);
       }
     }
@@ -51,7 +52,9 @@ void range_shape(InferContext& context) {
   context.require_rank(2, 0, "delta");
   const bool is_known = context.input_value(0) && context.input_value(1) && context.input_value(2);
   const std::int64_t count = is_known ? range_count(context) : Shape::kUnknown;
-  if (is_known && count < 0) context.fail("the number of elements does not fit into 64 bits");
+  if (is_known && count < 0)
+    context.fail("the number of elements of a " + std::string(dtype_name(context.input_dtype(0))) +
+                 " range does not fit into 64 bits");
   context.set_output(0, Shape{count});
 }
 

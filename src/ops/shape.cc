@@ -143,7 +143,7 @@ Tensor size_of(Tensor x, DType out_type) {
 }
 Tensor rank_of(Tensor x) { return apply(rank_op, {std::move(x)}); }
 Tensor expand_dims(Tensor x, std::int64_t axis) {
-  return apply(expand_dims_op, {std::move(x), constant(axis, DType::int32)});
+  return apply(expand_dims_op, {std::move(x), axis_tensor(axis)});
 }
 Tensor squeeze(Tensor x, const std::vector<std::int64_t>& axes) {
   const SqueezeAttributes attributes{axes};

@@ -1,5 +1,6 @@
 // Splitting tensors.
 #include <algorithm>
+#include <utility>
 
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
@@ -60,12 +61,12 @@ std::vector<std::int64_t> part_sizes(const InferContext& context, std::int64_t w
     if (*size == -1)
       open = size;
     else if (__builtin_add_overflow(sum, *size, &sum))
-      context.fail("the sum of 'size_splits' does not fit into 64 bits");
+      context.fail("the sum of 'size_splits' does not fit into 64 bits, at the size " + std::to_string(*size));
   }
   if (whole < 0) return sizes;
   if (open != sizes.end() ? sum > whole : sum != whole)
     context.fail("'size_splits' must add up to the size of the dimension, " + std::to_string(whole) +
-                 ", got a sum of " + std::to_string(sum));
+                 ", got a sum of " + std::to_string(sum) + " for shape " + context.input_shape(0).to_string());
   if (open != sizes.end()) *open = whole - sum;
   return sizes;
 }
@@ -175,13 +176,26 @@ std::vector<Tensor> unstack(Tensor x, std::int64_t axis) {
   const UnpackAttributes attributes{shape.dim(static_cast<int>(axis)), axis};
   return apply_all(unpack_op, {std::move(x)}, &attributes);
 }
+namespace {
+
+// The ops take the axis as int32 only.
+Tensor narrow_axis(const Tensor& x, std::int64_t axis) {
+  if (!std::in_range<std::int32_t>(axis))
+    throw InvalidArgument("split: axis " + std::to_string(axis) + " does not exist in shape " + x.shape().to_string());
+  return constant(static_cast<std::int32_t>(axis));
+}
+
+}  // namespace
+
 std::vector<Tensor> split(Tensor x, std::int64_t count, std::int64_t axis) {
   const SplitAttributes attributes{count};
-  return apply_all(split_op, {constant(axis, DType::int32), std::move(x)}, &attributes);
+  const Tensor at = narrow_axis(x, axis);
+  return apply_all(split_op, {at, std::move(x)}, &attributes);
 }
 std::vector<Tensor> split(Tensor x, const std::vector<std::int64_t>& sizes, std::int64_t axis) {
   const SplitAttributes attributes{static_cast<std::int64_t>(sizes.size())};
-  return apply_all(split_v_op, {std::move(x), constant(sizes), constant(axis, DType::int32)}, &attributes);
+  const Tensor at = narrow_axis(x, axis);
+  return apply_all(split_v_op, {std::move(x), constant(sizes), at}, &attributes);
 }
 
 OpList split_ops() {

@@ -13,6 +13,8 @@ namespace {
 /// The handle's declared value, where the handle is known.
 TensorSpec declared(const InferContext& context) {
   const Tensor* handle = context.input_value(0);
+  if (handle && handle->size() != 1)
+    context.fail("a handle must have exactly one element, got shape " + handle->shape().to_string());
   const Resource* resource = handle ? resource_of(*handle) : nullptr;
   if (!resource) return {DType::invalid, Shape::unknown()};
   return {resource->value_dtype(), resource->value_shape()};
@@ -50,19 +52,32 @@ void variable_shape_shape(InferContext& context) {
   context.set_output(0, Shape{shape.has_rank() ? shape.rank() : Shape::kUnknown});
 }
 
+/// Leading dimensions that both have: where they contradict each other, rows would be taken from a wrong batch.
+Shape batch_shape(const InferContext& context, const Shape& params, const Shape& indices, std::int64_t batch_dims) {
+  Shape batch;
+  for (int i = 0; i < batch_dims; ++i) {
+    if (params[i] >= 0 && indices[i] >= 0 && params[i] != indices[i])
+      context.fail("the first " + std::to_string(batch_dims) + " dimension(s) of 'resource' and 'indices' must agree " +
+                   "(batch_dims), got shapes " + params.to_string() + " and " + indices.to_string());
+    batch.push_back(params[i] >= 0 ? params[i] : indices[i]);
+  }
+  return batch;
+}
+
 /// params[:batch] + indices[batch:] + params[batch+1:].
 void gather_shape(InferContext& context) {
   const auto& attributes = context.attributes<ResourceGatherAttributes>();
   const Shape params = check_dtype(context, attributes.dtype).shape;
   const Shape& indices = context.input_shape(1);
-  if (!params.has_rank() || !indices.has_rank()) return context.set_output(0, Shape::unknown());
-  if (params.rank() < 1) context.fail("'resource' must have at least 1 dimension, got shape " + params.to_string());
   const std::int64_t batch = attributes.batch_dims;
-  if (batch < 0 || batch > indices.rank() || batch >= params.rank())
+  if (params.has_rank() && params.rank() < 1)
+    context.fail("'resource' must have at least 1 dimension, got shape " + params.to_string());
+  if (batch < 0 || (indices.has_rank() && batch > indices.rank()) || (params.has_rank() && batch >= params.rank()))
     context.fail("'batch_dims' must be in the range [0, min(rank of indices, rank of resource - 1)], got " +
-                 std::to_string(batch));
-  Shape output;
-  for (int i = 0; i < batch; ++i) output.push_back(params[i] >= 0 ? params[i] : indices[i]);
+                 std::to_string(batch) + " for a resource of shape " + params.to_string() + " and indices of shape " +
+                 indices.to_string());
+  if (!params.has_rank() || !indices.has_rank()) return context.set_output(0, Shape::unknown());
+  Shape output = batch_shape(context, params, indices, batch);
   for (int i = static_cast<int>(batch); i < indices.rank(); ++i) output.push_back(indices[i]);
   for (int i = static_cast<int>(batch) + 1; i < params.rank(); ++i) output.push_back(params[i]);
   context.set_output(0, output);
@@ -82,15 +97,22 @@ void scatter_shape(InferContext& context) {
                  updates.to_string());
 }
 
+/// The shape of the variable: that of its value where the declared one is not known in full.
+Tensor whole_shape(const Tensor& handle) {
+  const Shape declared = resource_of(handle)->value_shape();
+  if (declared.is_fully_known()) return shape_tensor(declared);
+  const VariableShapeAttributes attributes{DType::int64};
+  return apply(variable_shape_op, {handle}, &attributes);
+}
+
 /// dy as rows of the variable.
-Gradients gather_gradient(const OpCall& call, Tensor dy) {
+Gradients gather_gradient(const OpCall& call, const Tensor& dy) {
   const Tensor& indices = call.input(1);
-  const Shape variable = resource_of(call.input(0))->value_shape();
   if (call.attributes<ResourceGatherAttributes>().batch_dims != 0)
     throw Unimplemented("ResourceGather: gradient with batch_dims above 0");
   Shape rows{indices.size()};
-  for (int i = 1; i < variable.rank(); ++i) rows.push_back(variable[i]);
-  return {IndexedSlices{reshape(dy, rows), reshape(indices, Shape{-1}), shape_tensor(variable)}, Gradient()};
+  for (int i = indices.rank(); i < dy.rank(); ++i) rows.push_back(dy.shape()[i]);
+  return {IndexedSlices{reshape(dy, rows), reshape(indices, Shape{-1}), whole_shape(call.input(0))}, Gradient()};
 }
 
 }  // namespace
@@ -160,7 +182,7 @@ const OpDef variable_shape_op{
 
 const OpDef destroy_resource_op{
     .signature = "DestroyResourceOp(resource: resource) -> ()",
-    .summary = "Has no effect on handles that count their references: the storage goes with the last of them.",
+    .summary = "Drops the variable's value; it has none until the next assignment.",
     .shape = shape::none,
     .gradient = not_differentiable,
     .attributes = attributes<DestroyAttributes>,

@@ -17,7 +17,8 @@ class Reader {
 
   StridedSlicePlan read() {
     if (strides_.size() > 63) fail("at most 63 positions can be given, got " + std::to_string(strides_.size()));
-    if (attributes_.ellipsis_mask & (attributes_.ellipsis_mask - 1)) fail("'ellipsis_mask' may have only one bit set");
+    if (attributes_.ellipsis_mask & (attributes_.ellipsis_mask - 1))
+      fail("'ellipsis_mask' may have only one bit set, got " + std::to_string(attributes_.ellipsis_mask));
     bool had_ellipsis = false;
     for (std::size_t i = 0; i < strides_.size(); ++i) {
       if (has(attributes_.ellipsis_mask, i)) {

@@ -1,4 +1,4 @@
-// The optimizers' updates, as operations on variables. Formulas: catalogue of update rules in docs/optimizers.md.
+// The optimizers' updates, as operations on variables. Formulas: docs/optimizers.md.
 #include "ops/training.h"
 
 #include "ops/records.h"

@@ -83,10 +83,7 @@ const OpDef invert_permutation_op{
 
 Tensor transpose(Tensor x, Tensor perm) { return apply(transpose_op, {std::move(x), perm}); }
 Tensor transpose(Tensor x, const std::vector<std::int64_t>& perm) {
-  std::vector<std::int32_t> narrow;
-  for (std::int64_t axis : perm)
-    narrow.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(axis, -1000, 1000)));
-  return transpose(std::move(x), constant(narrow));
+  return transpose(std::move(x), axes_tensor(perm));
 }
 Tensor transpose(Tensor x) {
   const int rank = x.rank();

@@ -69,6 +69,9 @@ Tensor& VariableResource::writable_sparse(std::string_view op) {
 }
 
 VariableResource& variable_of(const Tensor& handle, std::string_view op) {
+  if (handle.size() != 1)
+    throw InvalidArgument(std::string(op) + ": a handle must have exactly one element, got shape " +
+                          handle.shape().to_string());
   auto* variable = dynamic_cast<VariableResource*>(resource_of(handle));
   if (!variable) throw TypeError(std::string(op) + ": the handle is not that of a variable");
   return *variable;

@@ -11,8 +11,11 @@ std::string list_text(const std::vector<std::int64_t>& list) {
   return text + "]";
 }
 
-// No image is larger; keeps all sums below within 64 bits.
+// No image and no attribute is larger; keeps all sums and products below within 64 bits.
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+
+// Values of `out` for windows that are none.
+constexpr std::int64_t kDoesNotFit = -2, kTooLarge = -3;
 
 }  // namespace
 
@@ -24,6 +27,10 @@ Window make_window(const WindowAttributes& attributes, int axis, std::int64_t in
     window.before = (*attributes.explicit_paddings)[2 * at];
     window.after = (*attributes.explicit_paddings)[2 * at + 1];
   }
+  if (in > kLargest || size > kLargest) {
+    window.out = kTooLarge;
+    return window;
+  }
   if (in < 0) return window;
   if (attributes.padding == "SAME") window.out = (in + window.stride - 1) / window.stride;
   if (size < 0) return window;
@@ -34,7 +41,7 @@ Window make_window(const WindowAttributes& attributes, int axis, std::int64_t in
     window.after = total - window.before;
   } else {
     const std::int64_t free = in + window.before + window.after - reach;
-    window.out = free + window.stride < 0 ? -2 : (free + window.stride) / window.stride;
+    window.out = free + window.stride < 0 ? kDoesNotFit : (free + window.stride) / window.stride;
   }
   return window;
 }
@@ -74,7 +81,11 @@ void check_padding(const InferContext& context, const WindowAttributes& attribut
 }
 
 void check_fits(const InferContext& context, const Window& window, const char* name) {
-  if (window.out < -1)
+  if (window.out == kTooLarge)
+    context.fail("images and windows are at most " + std::to_string(kLargest) + " long, got a window's " +
+                 std::string(name) + " of " + std::to_string(window.size) + " and an image of " +
+                 std::to_string(window.in));
+  if (window.out == kDoesNotFit)
     context.fail("the window's " + std::string(name) + " of " + std::to_string(window.size) + " (dilation " +
                  std::to_string(window.dilation) + ") does not fit into an image of " + std::to_string(window.in) +
                  " with padding " + std::to_string(window.before) + " and " + std::to_string(window.after));

@@ -22,7 +22,13 @@ struct ImageAxes {
   explicit ImageAxes(bool channels_first)
       : height(channels_first ? 2 : 1), width(channels_first ? 3 : 2), channel(channels_first ? 1 : 3) {}
 };
-inline bool is_channels_first(const std::string& data_format) { return data_format == "NCHW"; }
+inline bool is_channels_first(const std::string& data_format) {
+  return data_format == "NCHW" || data_format == "NCDHW";
+}
+/// Which of `rank` dimensions holds the channels.
+inline int channel_axis(const std::string& data_format, int rank) {
+  return is_channels_first(data_format) ? 1 : rank - 1;
+}
 
 /// The window along dimension `axis` (of a shape with 4 dimensions) that lists of attributes describe. Sizes of -1 stay
 /// unknown. `window.out` is negative if the window is larger than the padded image.

@@ -16,6 +16,33 @@ namespace {
 
 const void* key(const Variable& variable) { return resource_of(variable.handle()); }
 
+std::vector<std::int64_t> rows_of(const IndexedSlices& slices) {
+  const Tensor& rows = slices.indices;
+  if (rows.dtype() == DType::int64) return rows.to_vector<std::int64_t>();
+  const auto narrow = rows.values<std::int32_t>();
+  return {narrow.begin(), narrow.end()};
+}
+
+/// The shape of the values of `count` rows of a tensor.
+Shape rows_shape(const Shape& whole, std::int64_t count) {
+  Shape shape = whole;
+  shape.set_dim(0, count);
+  return shape;
+}
+
+void check_slices(const std::string& what, const IndexedSlices& slices, const Shape& whole) {
+  const DType dtype = slices.indices.dtype();
+  if (dtype != DType::int32 && dtype != DType::int64)
+    throw TypeError(what + ": indices must be int32 or int64, got " + std::string(dtype_name(dtype)));
+  if (whole.rank() < 1 || slices.indices.rank() != 1 ||
+      slices.values.shape() != rows_shape(whole, slices.indices.size()))
+    throw InvalidArgument(what + ": slices must be rows of shape " + whole.to_string() + ", got indices " +
+                          slices.indices.shape().to_string() + " and values " + slices.values.shape().to_string());
+  for (const std::int64_t row : rows_of(slices))
+    if (row < 0 || row >= whole[0])
+      throw InvalidArgument(what + ": row " + std::to_string(row) + " is not in [0, " + std::to_string(whole[0]) + ")");
+}
+
 }  // namespace
 
 OptimizerBody::OptimizerBody(std::string name, double learning_rate)
@@ -27,8 +54,9 @@ void OptimizerBody::apply(std::vector<Gradient> gradients, std::vector<Variable>
   if (gradients.size() != variables.size())
     throw InvalidArgument(name_ + ".apply: needs one gradient per variable, got " + std::to_string(gradients.size()) +
                           " gradients and " + std::to_string(variables.size()) + " variables");
+  if (variables.empty()) return;  // as in Keras: nothing is updated, and no step counted
   std::string without;
-  bool any = variables.empty();
+  bool any = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (gradients[i].has_value())
       any = true;
@@ -41,10 +69,37 @@ void OptimizerBody::apply(std::vector<Gradient> gradients, std::vector<Variable>
 
   const PauseObservers silent;  // an update is no part of anybody's derivative
   std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (gradients[i].has_value()) check(variables[i], gradients[i]);
   prepare();
   for (std::size_t i = 0; i < variables.size(); ++i)
     if (gradients[i].has_value()) update(variables[i], gradients[i]);
   iterations_.assign_add(std::int64_t{1});
+}
+
+void OptimizerBody::check(const Variable& variable, const Gradient& gradient) const {
+  const std::string what = name_ + ".apply: the gradient of '" + variable.name() + "'";
+  const Shape shape = variable.value().shape();
+  const DType dtype = gradient.is_slices() ? gradient.slices().values.dtype() : gradient.tensor().dtype();
+  if (dtype != variable.dtype())
+    throw TypeError(what + " must have the variable's type " + std::string(dtype_name(variable.dtype())) + ", got " +
+                    std::string(dtype_name(dtype)));
+  if (gradient.is_slices())
+    check_slices(what, gradient.slices(), shape);
+  else if (gradient.tensor().shape() != shape)
+    throw InvalidArgument(what + " must have the variable's shape " + shape.to_string() + ", got " +
+                          gradient.tensor().shape().to_string());
+  check_slots(variable, shape);
+}
+
+void OptimizerBody::check_slots(const Variable& variable, const Shape& shape) const {
+  const auto found = slots_.find(key(variable));
+  if (found == slots_.end()) return;
+  for (const auto& [name, slot] : found->second.by_name)
+    if (slot.value().shape() != shape)
+      throw FailedPrecondition(name_ + ".apply: variable '" + variable.name() + "' now has shape " + shape.to_string() +
+                               ", its slot '" + name + "' was made with " + slot.value().shape().to_string() +
+                               "; use a new optimizer");
 }
 
 void OptimizerBody::update(const Variable& variable, const Gradient& gradient) {
@@ -85,18 +140,18 @@ Variable OptimizerBody::slot(const Variable& variable, const std::string& name) 
   throw NotFound(name_ + ": variable '" + variable.name() + "' has no slot '" + name + "'");
 }
 
-void OptimizerBody::create_slot(const Variable& variable, const std::string& slot) const {
-  std::lock_guard lock(mutex_);
+bool OptimizerBody::keeps_slot(const std::string& slot) const {
   const auto names = slot_names();
-  if (std::find(names.begin(), names.end(), slot) != names.end()) slot_of(variable, slot);
+  return std::find(names.begin(), names.end(), slot) != names.end();
 }
 
-std::vector<NamedChild> OptimizerBody::hyperparameters() const { return {{"learning_rate", learning_rate_}}; }
+void OptimizerBody::create_slot(const Variable& variable, const std::string& slot) const {
+  std::lock_guard lock(mutex_);
+  if (keeps_slot(slot)) slot_of(variable, slot);
+}
 
 std::vector<NamedChild> OptimizerBody::children() const {
-  std::vector<NamedChild> all{{"iter", iterations_}};
-  for (NamedChild& each : hyperparameters()) all.push_back(std::move(each));
-  return all;
+  return {{"iter", iterations_}, {"learning_rate", learning_rate_}};
 }
 
 std::vector<SlotVariable> OptimizerBody::slots() const {
@@ -118,14 +173,12 @@ Tensor OptimizerBody::learning_rate_in_type(const Variable& variable) const {
 IndexedSlices sum_repeated_rows(const IndexedSlices& slices) {
   const std::int64_t count = slices.indices.size();
   std::unordered_map<std::int64_t, std::int32_t> place;
-  std::vector<std::int32_t> segment(static_cast<std::size_t>(count));
+  std::vector<std::int32_t> segment;
   std::vector<std::int64_t> rows;
-  for (std::size_t i = 0; i < segment.size(); ++i) {
-    const std::int64_t row = slices.indices.dtype() == DType::int32 ? slices.indices.values<std::int32_t>()[i]
-                                                                    : slices.indices.values<std::int64_t>()[i];
+  for (const std::int64_t row : rows_of(slices)) {
     const auto [at, is_new] = place.try_emplace(row, static_cast<std::int32_t>(rows.size()));
     if (is_new) rows.push_back(row);
-    segment[i] = at->second;
+    segment.push_back(at->second);
   }
   if (static_cast<std::int64_t>(rows.size()) == count) return slices;
   const Tensor summed =

@@ -17,7 +17,7 @@ class OptimizerBody : public TrackableObject {
  public:
   OptimizerBody(std::string name, double learning_rate);
 
-  /// Drops missing gradients, updates each variable, counts.
+  /// Drops missing gradients, updates each variable, counts. All gradients are checked before the first update.
   void apply(std::vector<Gradient> gradients, std::vector<Variable> variables);
   const Variable& iterations() const { return iterations_; }
   const Variable& learning_rate() const { return learning_rate_; }
@@ -25,6 +25,7 @@ class OptimizerBody : public TrackableObject {
 
   std::vector<NamedChild> children() const override;
   std::vector<SlotVariable> slots() const override;
+  bool keeps_slot(const std::string& slot) const override;
   void create_slot(const Variable& variable, const std::string& slot) const override;
 
  protected:
@@ -35,7 +36,6 @@ class OptimizerBody : public TrackableObject {
   virtual void update_sparse(const Variable& variable, const IndexedSlices& gradient);
   /// Once per `apply`, before the variables.
   virtual void prepare() {}
-  virtual std::vector<NamedChild> hyperparameters() const;
 
   /// The slot's variable, made of zeros at the first use.
   const Variable& slot_of(const Variable& variable, const std::string& name) const;
@@ -48,10 +48,13 @@ class OptimizerBody : public TrackableObject {
     Variable variable;
     std::map<std::string, Variable> by_name;
   };
+  /// Throws InvalidArgument or TypeError if the update could not be made.
+  void check(const Variable& variable, const Gradient& gradient) const;
+  void check_slots(const Variable& variable, const Shape& shape) const;
   void update(const Variable& variable, const Gradient& gradient);
 
   const std::string name_;
-  mutable std::recursive_mutex mutex_;
+  mutable std::mutex mutex_;
   Variable iterations_;
   Variable learning_rate_;
   mutable std::map<const void*, Slots> slots_;  // by the variable's identity

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "capstan/op/op.h"
@@ -40,6 +42,35 @@ TEST(Momentum, V229_AccumulatesGradients) {
     EXPECT_NEAR(value(a), expected_a, 1e-6);
     EXPECT_NEAR(value(w), expected_w, 1e-6);
   }
+}
+
+TEST(Momentum, V111_AVariableThatIsItsOwnAccumulator) {
+  Variable w(1.f);
+  v1_momentum(w, w, 0.1f, 0.9f, false);  // takes the one lock once
+  EXPECT_TRUE(w.is_initialized());
+}
+
+/// The message of the InvalidArgument that a training step throws.
+std::string step_error(const Variable& w, const Variable& accum, const Tensor& rate, const Tensor& gradient) {
+  const NesterovAttributes attributes{.use_locking = false, .use_nesterov = false};
+  try {
+    capstan::apply_all(apply_momentum_op, {w.handle(), accum.handle(), rate, gradient, constant(0.9f)}, &attributes);
+  } catch (const InvalidArgument& error) {
+    return error.message();
+  }
+  return "no error";
+}
+
+TEST(Momentum, V112_BadInputsOfATrainingStep) {
+  const Variable w(constant({1.f, 2.f})), a(constant({0.f, 0.f})), other(constant({0.f}));
+  const Tensor g = constant({1.f, 1.f});
+  const std::string rate = step_error(w, a, constant({0.1f}), g);
+  EXPECT_NE(rate.find("lr"), std::string::npos) << rate;
+  EXPECT_NE(rate.find("scalar"), std::string::npos) << rate;
+  for (const std::string& shapes :
+       {step_error(w, a, constant(0.1f), constant({1.f, 1.f, 1.f})), step_error(w, other, constant(0.1f), g)})
+    EXPECT_NE(shapes.find("[2]"), std::string::npos) << shapes;
+  EXPECT_EQ(w.value().to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
 TEST(Momentum, V230_Nesterov) {
@@ -141,6 +172,61 @@ TEST(SGD, SparseUpdateTouchesItsRowsOnly) {
   Variable other(ones(Shape{4, 2}));
   momentum.apply(Gradient(slices), other);
   EXPECT_EQ(other.value().to_vector<float>(), (std::vector<float>{-1, -1, 1, 1, -3, -3, 1, 1}));
+}
+
+/// `apply` with the second gradient wrong changes nothing.
+template <class E>
+void expect_refusal(const Gradient& bad, const std::string& message) {
+  Variable first(constant({1.f, 2.f})), second(ones(Shape{2, 1}), {.name = "table"});
+  Adam adam;
+  const std::vector<Gradient> gradients{Gradient(constant({1.f, 1.f})), bad};
+  try {
+    adam.apply(gradients, std::vector<Variable>{first, second});
+    ADD_FAILURE() << "no error";
+  } catch (const E& error) {
+    EXPECT_EQ(error.message(), "Adam.apply: the gradient of 'table:0'" + message);
+  }
+  EXPECT_EQ(first.value().to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_THROW(adam.slot(first, "m"), NotFound);
+  EXPECT_EQ(adam.iterations().value().item<std::int64_t>(), 0);
+}
+
+TEST(Optimizer, ChecksAllBeforeTheFirstUpdate) {
+  expect_refusal<InvalidArgument>(constant({1.f, 1.f}), " must have the variable's shape [2,1], got [2]");
+  expect_refusal<TypeError>(constant({{1.0}, {1.0}}), " must have the variable's type float32, got float64");
+  const Tensor row = constant({{1.f}}), shape = constant({2, 1});
+  expect_refusal<InvalidArgument>(Gradient(IndexedSlices{row, constant({2}), shape}), ": row 2 is not in [0, 2)");
+  expect_refusal<InvalidArgument>(Gradient(IndexedSlices{row, constant({-1}), shape}), ": row -1 is not in [0, 2)");
+  expect_refusal<TypeError>(Gradient(IndexedSlices{row, constant({1.f}), shape}),
+                            ": indices must be int32 or int64, got float32");
+  expect_refusal<InvalidArgument>(Gradient(IndexedSlices{row, constant({0, 1}), shape}),
+                                  ": slices must be rows of shape [2,1], got indices [2] and values [1,1]");
+}
+
+TEST(Optimizer, AVariableThatChangedItsShape) {
+  Variable v(constant({1.f}), {.shape = Shape{-1}});
+  Adam adam;
+  adam.apply(Gradient(constant({1.f})), v);
+  v.assign(constant({1.f, 2.f}));
+  EXPECT_THROW(adam.apply(Gradient(constant({1.f, 1.f})), v), FailedPrecondition);
+}
+
+TEST(Optimizer, EmptyListsAreNoStep) {
+  SGD sgd;
+  sgd.apply(std::vector<Gradient>{}, std::vector<Variable>{});
+  EXPECT_EQ(sgd.iterations().value().item<std::int64_t>(), 0);
+}
+
+TEST(Optimizer, ThreadsTakeTurns) {
+  SGD sgd{{.learning_rate = 1, .momentum = 0.5}};
+  Variable v(0.f);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int step = 0; step < 50; ++step) sgd.apply(Gradient(constant(0.f)), v);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sgd.iterations().value().item<std::int64_t>(), 200);
 }
 
 TEST(Optimizer, MissingGradients) {

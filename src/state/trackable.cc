@@ -9,6 +9,7 @@ namespace capstan {
 
 TrackableObject::~TrackableObject() = default;
 std::vector<SlotVariable> TrackableObject::slots() const { return {}; }
+bool TrackableObject::keeps_slot(const std::string&) const { return false; }
 void TrackableObject::create_slot(const Variable&, const std::string&) const {}
 
 const void* Trackable::identity() const {

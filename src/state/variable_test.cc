@@ -331,5 +331,22 @@ TEST(Variable, V130_NonTrainableCanBeWatched) {
   EXPECT_EQ(tape.gradient(y, v).tensor().item<float>(), 12);
 }
 
+// An assignment gives the variable back and not its value: nothing is read unless somebody asks.
+TEST(Variable, V040_AssignmentsReadNothing) {
+  const Variable v(1.f);
+  GradientTape tape;
+  EXPECT_TRUE(v.assign(2.f).assign_add(1.f).assign_sub(2.f).is_same(v));
+  EXPECT_TRUE(tape.watched_variables().empty());
+}
+
+TEST(Variable, V051_TheIdentityOfAHandleIsTheVariable) {
+  const Variable v(constant({1.f, 2.f}), {.name = "v"});
+  const Variable same = Variable::from_handle(identity(v.handle()));
+  same.assign(constant({3.f, 4.f}));
+  EXPECT_EQ(v.value().to_vector<float>(), (std::vector<float>{3, 4}));
+  EXPECT_EQ(same.dtype(), DType::float32);
+  EXPECT_EQ(same.shape(), (Shape{2}));
+}
+
 }  // namespace
 }  // namespace capstan

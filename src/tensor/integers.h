@@ -10,7 +10,8 @@
 
 namespace capstan {
 
-/// The elements of an integer tensor as 64-bit numbers. Throws TypeError for other types.
+/// The elements of an integer tensor as 64-bit numbers. Throws TypeError for other types and for
+/// uint64, whose numbers may not fit.
 inline std::vector<std::int64_t> integers_of(const Tensor& tensor) {
   const auto widened = [&]<class T>() {
     const auto values = tensor.values<T>();
@@ -29,6 +30,8 @@ inline std::vector<std::int64_t> integers_of(const Tensor& tensor) {
       return widened.template operator()<std::uint8_t>();
     case DType::uint16:
       return widened.template operator()<std::uint16_t>();
+    case DType::uint32:
+      return widened.template operator()<std::uint32_t>();
     default:
       throw TypeError("an integer tensor is needed here, got " + std::string(dtype_name(tensor.dtype())));
   }

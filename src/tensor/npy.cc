@@ -1,18 +1,12 @@
 #include "capstan/tensor/npy.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <new>
-#include <system_error>
 #include <vector>
 
 #include "capstan/base/error.h"
+#include "tensor/npy_files.h"
 #include "tensor/npy_header.h"
 #include "tensor/storage.h"
 #include "tensor/string_literal.h"
@@ -67,6 +61,7 @@ std::string type_text(DType dtype, std::size_t string_size) {
 /// Where the elements of a tensor stand in a file: `visit(element, position)` in the tensor's order.
 template <class Visit>
 void walk_positions(const NpyHeader& header, std::int64_t count, Visit&& visit) {
+  if (count == 0) return;  // beside a 0 the other dimensions may be so large that their product overflows
   if (!header.is_fortran_order || header.shape.rank() < 2) {
     for (std::int64_t i = 0; i < count; ++i) visit(i, i);
     return;
@@ -225,97 +220,6 @@ std::map<std::string, Tensor> parse_npz(std::span<const std::byte> bytes) {
   return tensors;
 }
 
-[[noreturn]] void throw_system_error(const std::string& what, int error) {
-  const std::string message = what + ": " + std::generic_category().message(error);
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      throw NotFound(message);
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      throw PermissionDenied(message);
-    case ENOSPC:
-    case EDQUOT:
-    case ENOMEM:
-      throw ResourceExhausted(message);
-    case EISDIR:
-      throw InvalidArgument(message);
-    default:
-      throw Unavailable(message);
-  }
-}
-
-class File {
- public:
-  File(const std::string& path, int flags) : handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (handle_ < 0) throw_system_error("cannot open the file", errno);
-  }
-  ~File() {
-    if (handle_ >= 0) ::close(handle_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  std::vector<std::byte> read_all() const {
-    struct stat facts {};
-    if (::fstat(handle_, &facts) != 0) throw_system_error("cannot read the file", errno);
-    constexpr std::size_t kPiece = 1 << 16;
-    std::vector<std::byte> bytes(S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) + 1 : kPiece);
-    for (std::size_t end = 0;;) {
-      const ssize_t got = ::read(handle_, bytes.data() + end, bytes.size() - end);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw_system_error("cannot read the file", errno);
-      end += static_cast<std::size_t>(got);
-      if (got == 0) {
-        bytes.resize(end);
-        return bytes;
-      }
-      if (end == bytes.size()) bytes.resize(end + std::max(end, kPiece));
-    }
-  }
-  void write(const void* data, std::size_t bytes) {
-    for (auto* at = static_cast<const char*>(data); bytes > 0;) {
-      const ssize_t done = ::write(handle_, at, bytes);
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) throw_system_error("cannot write the file", errno);
-      at += done;
-      bytes -= static_cast<std::size_t>(done);
-    }
-  }
-  void flush_and_close() {
-    if (::fsync(handle_) != 0 && errno != EINVAL) throw_system_error("cannot write the file", errno);
-    if (::close(std::exchange(handle_, -1)) != 0) throw_system_error("cannot write the file", errno);
-  }
-
- private:
-  int handle_;
-};
-
-/// A pipe or a device: to be written into, not replaced.
-bool is_special_file(const std::string& path) {
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
-}
-
-/// Lets `fill` write a file that takes its name when it is complete.
-void write_file(const std::string& path, const std::function<void(const ByteSink&)>& fill) {
-  if (is_special_file(path)) {
-    File file(path, O_WRONLY);
-    return fill([&](const void* data, std::size_t bytes) { file.write(data, bytes); });
-  }
-  const std::string unfinished = path + ".unfinished" + std::to_string(::getpid());
-  try {
-    File file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-    fill([&](const void* data, std::size_t bytes) { file.write(data, bytes); });
-    file.flush_and_close();
-    if (std::rename(unfinished.c_str(), path.c_str()) != 0) throw_system_error("cannot write the file", errno);
-  } catch (...) {
-    std::remove(unfinished.c_str());
-    throw;
-  }
-}
-
 }  // namespace
 
 Tensor npy_from_bytes(std::span<const std::byte> bytes, std::string_view source) {
@@ -339,25 +243,44 @@ std::string npz_to_bytes(const std::map<std::string, Tensor>& tensors) {
   return bytes;
 }
 
-Tensor load_npy(const std::string& path) {
-  return naming(path, [&] { return parse_npy(File(path, O_RDONLY).read_all()); });
+Tensor load_npy(const std::string& path, FileSystem& files) {
+  const std::vector<std::byte> bytes = read_bytes(path, files);
+  return naming(path, [&] { return parse_npy(bytes); });
 }
 
-void save_npy(const std::string& path, const Tensor& tensor) {
-  naming(path, [&] {
-    const NpyImage image(tensor);
-    write_file(path, [&](const ByteSink& sink) {
-      for (std::string_view piece : image.pieces()) sink(piece.data(), piece.size());
-    });
-  });
+void save_npy(const std::string& path, const Tensor& tensor, FileSystem& files) {
+  const NpyImage image = naming(path, [&] { return NpyImage(tensor); });
+  write_file(
+      path,
+      [&](const FileSink& sink) {
+        for (std::string_view piece : image.pieces()) sink(std::as_bytes(std::span(piece)));
+      },
+      files);
 }
 
-std::map<std::string, Tensor> load_npz(const std::string& path) {
-  return naming(path, [&] { return parse_npz(File(path, O_RDONLY).read_all()); });
+std::map<std::string, Tensor> load_npz(const std::string& path, FileSystem& files) {
+  const std::vector<std::byte> bytes = read_bytes(path, files);
+  return naming(path, [&] { return parse_npz(bytes); });
 }
 
+void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors, FileSystem& files) {
+  write_file(
+      path,
+      [&](const FileSink& sink) {
+        naming(path, [&] {
+          write_npz(tensors, [&](const void* data, std::size_t size) {
+            sink(std::span(static_cast<const std::byte*>(data), size));
+          });
+        });
+      },
+      files);
+}
+
+Tensor load_npy(const std::string& path) { return load_npy(path, FileSystem::system()); }
+void save_npy(const std::string& path, const Tensor& tensor) { save_npy(path, tensor, FileSystem::system()); }
+std::map<std::string, Tensor> load_npz(const std::string& path) { return load_npz(path, FileSystem::system()); }
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors) {
-  naming(path, [&] { write_file(path, [&](const ByteSink& sink) { write_npz(tensors, sink); }); });
+  save_npz(path, tensors, FileSystem::system());
 }
 
 }  // namespace capstan

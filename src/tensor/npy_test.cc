@@ -11,8 +11,10 @@
 #include <numeric>
 #include <thread>
 
+#include "base/faulty_files.h"
 #include "base/memory.h"
 #include "capstan/base/error.h"
+#include "tensor/npy_files.h"
 #include "tensor/npy_header.h"
 #include "tensor/storage.h"
 #include "tensor/type_switch.h"
@@ -117,8 +119,9 @@ TEST(Npy, NamesWhatItCannotRead) {
   expect_error<Unimplemented>([] { load_npy(kGolden + "record.npy"); }, "record.npy: the array holds records");
   expect_error<Unimplemented>([] { load_npy(kGolden + "date.npy"); }, "'<M8[D]' has no tensor type");
   expect_error<Unimplemented>([] { load_npy(kGolden + "longdouble.npy"); }, "'f16' has no tensor type");
-  expect_error<NotFound>([] { load_npy(kGolden + "missing.npy"); }, "missing.npy: cannot open the file");
-  expect_error<InvalidArgument>([] { load_npy(kGolden); }, "Is a directory");
+  expect_error<NotFound>([] { load_npy(kGolden + "missing.npy"); },
+                         "cannot open '" + kGolden + "missing.npy': No such file");
+  expect_error<FailedPrecondition>([] { load_npy(kGolden); }, "Is a directory");
   expect_error<InvalidArgument>([] { load_npy(kGolden + "none.npz"); }, "none.npz: this is no .npy file");
 }
 
@@ -160,9 +163,57 @@ TEST(Npy, FilesAppearComplete) {
                                 "x.npy: the string 'a\\x00' ends with a zero byte");
   expect_error<TypeError>([&] { save_npy(folder / "x.npy", new_tensor(DType::variant, {1})); },
                           "type variant cannot be saved");
-  expect_error<NotFound>([&] { save_npy(folder / "no/x.npy", constant(1)); }, "no/x.npy: cannot open the file");
+  expect_error<NotFound>([&] { save_npy(folder / "no/x.npy", constant(1)); }, "no/x.npy");
   expect_same(load_npy(folder / "x.npy"), constant({1, 2, 3}));
   EXPECT_EQ(folder.file_count(), 1u) << "nothing unfinished stays behind";
+}
+
+TEST(Npy, ThreadsThatSaveUnderOneNameDoNotMix) {
+  TemporaryFolder folder;
+  const auto save = [&](int value) {
+    FaultyFiles files;  // does not wait for the disk
+    for (int i = 0; i < 30; ++i) save_npy(folder / "x.npy", constant(std::vector<int>(3000, value)), files);
+  };
+  std::thread other([&] { save(1); });
+  save(2);
+  other.join();
+  const std::vector<int> values = load_npy(folder / "x.npy").to_vector<int>();
+  EXPECT_EQ(values, std::vector<int>(3000, values.at(0)));
+  EXPECT_EQ(folder.file_count(), 1u);
+}
+
+TEST(Npy, ASaveThatFailsOrStopsAnywhereLeavesTheOldFileOrTheNew) {
+  TemporaryFolder folder;
+  const auto value = [&] { return load_npz(folder / "x.npz").at("x").item<int>(); };
+  for (const Fault fault : {Fault::fails, Fault::fails_but_happened, Fault::stops_before, Fault::lost_power}) {
+    bool has_struck = true;
+    for (int call = 0; has_struck; ++call) {
+      SCOPED_TRACE("call " + std::to_string(call));
+      FaultyFiles well;
+      save_npz(folder / "x.npz", {{"x", constant(1)}}, well);
+      FaultyFiles files(fault, call);
+      bool is_saved = true;
+      try {
+        save_npz(folder / "x.npz", {{"x", constant(2)}}, files);
+      } catch (const Unavailable&) {
+        is_saved = false;
+      }
+      has_struck = files.has_struck();
+      EXPECT_TRUE(has_struck || call > 5) << "saving makes more calls than that";
+      EXPECT_TRUE(value() == 2 || (!is_saved && value() == 1));
+    }
+  }
+  FaultyFiles well;
+  save_npz(folder / "x.npz", {{"x", constant(3)}}, well);
+  EXPECT_EQ(folder.file_count(), 1u);
+}
+
+TEST(Npy, ADirectoryThatLosesPowerKeepsWhatWasSaved) {
+  TemporaryFolder folder;
+  FaultyFiles files;
+  save_npy(folder / "x.npy", constant(1), files);
+  files.lose_power();
+  EXPECT_EQ(load_npy(folder / "x.npy").item<int>(), 1);
 }
 
 TEST(Npy, PipesAreWrittenAndRead) {
@@ -274,6 +325,12 @@ void damage(const std::string& good, const std::function<void(std::span<const st
     }
 }
 
+TEST(Npy, AFortranShapeBesideA0MayBeHuge) {
+  const Tensor empty = npy_from_bytes(bytes_of(with_header(
+      "{'descr': '<i4', 'fortran_order': True, 'shape': (4611686018427387904, 4611686018427387904, 0), }")));
+  EXPECT_EQ(empty.shape(), (Shape{std::int64_t{1} << 62, std::int64_t{1} << 62, 0}));
+}
+
 TEST(Npy, DamagedFilesAreErrors) {
   for (const char* name : {"f4_little", "unicode_big", "bytes", "fortran_big", "b1"})
     damage(
@@ -346,7 +403,8 @@ TEST(Npz, NamesWhatItCannotRead) {
   expect_error<InvalidArgument>([] { load_npz(kGolden + "text.npz"); },
                                 "entry 'readme.txt': an .npz archive holds only .npy entries");
   expect_error<InvalidArgument>([] { load_npz(kGolden + "i4_little.npy"); }, "this is no .npz file");
-  expect_error<NotFound>([] { load_npz(kGolden + "missing.npz"); }, "missing.npz: cannot open the file");
+  expect_error<NotFound>([] { load_npz(kGolden + "missing.npz"); },
+                         "cannot open '" + kGolden + "missing.npz': No such file");
   expect_error<TypeError>([] { npz_to_bytes({{"v", new_tensor(DType::variant, {})}}); }, "array 'v': a tensor of type");
   expect_error<InvalidArgument>([] { npz_to_bytes({{std::string(70'000, 'n'), constant(1)}}); }, "65535 bytes");
 }

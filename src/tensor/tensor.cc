@@ -185,7 +185,13 @@ Tensor make_resource_tensor(ResourceHandle handle) {
   return tensor;
 }
 
-Resource* resource_of(const Tensor& handle) { return static_cast<const ResourceHandle*>(handle.raw_data())->get(); }
+Resource* resource_of(const Tensor& handle) {
+  if (handle.dtype() != DType::resource)
+    throw TypeError("a handle must have type resource, got " + std::string(dtype_name(handle.dtype())));
+  if (handle.size() != 1)
+    throw InvalidArgument("a handle must have exactly one element, got shape " + handle.shape().to_string());
+  return static_cast<const ResourceHandle*>(handle.raw_data())->get();
+}
 
 std::uint64_t identity_of(const Tensor& tensor) {
   auto& identity = tensor.rep_or_null()->identity;
@@ -198,10 +204,13 @@ std::uint64_t identity_of(const Tensor& tensor) {
 std::int64_t live_tensor_count() { return ObjectPool<detail::TensorRep>::balance(); }
 
 Tensor Tensor::from_memory(void* data, DType dtype, const Shape& shape, std::function<void(void*)> deleter) {
-  if (!is_plain(dtype))
+  if (!is_plain(dtype) || dtype_size(dtype) == 0)
     throw TypeError("Tensor::from_memory: the element type must be plain, got " + std::string(dtype_name(dtype)));
   const std::int64_t count = shape.num_elements();
   if (count < 0) throw InvalidArgument("Tensor::from_memory: the shape must be known, got " + shape.to_string());
+  if (!data && count > 0)
+    throw InvalidArgument("Tensor::from_memory: the address is null, but the shape " + shape.to_string() +
+                          " has elements");
   const std::size_t alignment = is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype);
   if (reinterpret_cast<std::uintptr_t>(data) % alignment)
     throw InvalidArgument("Tensor::from_memory: the address must be a multiple of " + std::to_string(alignment));

@@ -66,6 +66,9 @@ TEST(Tensor, FromMemoryChecksItsArguments) {
   EXPECT_THROW(make(0, DType::float32, {-1}), InvalidArgument);
   EXPECT_THROW(make(0, DType::string, {1}), TypeError);
   EXPECT_THROW(make(0, DType::float64, {1LL << 61}), InvalidArgument);
+  EXPECT_THROW(make(0, DType::invalid, {1}), TypeError);
+  EXPECT_THROW(Tensor::from_memory(nullptr, DType::float32, {2}, nullptr), InvalidArgument);
+  EXPECT_EQ(Tensor::from_memory(nullptr, DType::float32, {0}, nullptr).size(), 0);
   EXPECT_EQ(deletions, 1) << "a refused call leaves the memory with its owner";
 }
 
@@ -92,6 +95,12 @@ TEST(Tensor, DestructionGivesAllMemoryBack) {
   }
   EXPECT_EQ(live_tensor_count(), alive);
   EXPECT_LE(memory::statistics().bytes_in_use, before + 512 * 1024) << "all but the pool of tensor objects";
+}
+
+TEST(Tensor, AHandleIsOneElementOfItsType) {
+  EXPECT_THROW(resource_of(new_tensor(DType::resource, {0})), InvalidArgument);
+  EXPECT_THROW(resource_of(new_tensor(DType::resource, {2})), InvalidArgument);
+  EXPECT_THROW(resource_of(constant(1)), TypeError);
 }
 
 TEST(Tensor, MoreBytesThanThereAreIsAnError) {

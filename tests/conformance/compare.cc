@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstring>
 
 #include "tensor/type_switch.h"
 
@@ -25,6 +26,12 @@ bool elements_near(T expected, T got, double rtol, double atol) {
   } else {
     return near(static_cast<double>(expected), static_cast<double>(got), rtol, atol);
   }
+}
+
+template <class T>
+bool same_number(const T& expected, const T& got) {
+  if (std::memcmp(&expected, &got, sizeof(T)) == 0) return true;
+  return elements_near(expected, got, 0, 0) && expected != expected;  // NaN has many forms
 }
 
 ::testing::AssertionResult differ(const Tensor& expected, const Tensor& got, std::int64_t at) {
@@ -63,14 +70,15 @@ double tolerance_of(DType dtype) {
         return differ(expected, got, i);
     return ::testing::AssertionSuccess();
   }
-  if (rtol == 0) rtol = tolerance_of(expected.dtype());
-  if (atol == 0) atol = tolerance_of(expected.dtype());
+  const bool is_exact = rtol == 0 && atol == 0;
+  if (rtol < 0) rtol = tolerance_of(expected.dtype());
+  if (atol < 0) atol = tolerance_of(expected.dtype());
   std::int64_t wrong = -1;
   visit_number(expected.dtype(), [&]<class T>() {
     const T* a = static_cast<const T*>(expected.raw_data());
     const T* b = static_cast<const T*>(got.raw_data());
     for (std::int64_t i = 0; i < expected.size() && wrong < 0; ++i)
-      if (!elements_near(a[i], b[i], rtol, atol)) wrong = i;
+      if (!(is_exact ? same_number(a[i], b[i]) : elements_near(a[i], b[i], rtol, atol))) wrong = i;
   });
   return wrong < 0 ? ::testing::AssertionSuccess() : differ(expected, got, wrong);
 }

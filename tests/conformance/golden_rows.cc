@@ -131,6 +131,7 @@ GoldenRow read_row(Reader& in) {
   row.inputs = in.tensors();
   if (in.number<std::uint8_t>() == 1) {
     row.error = in.text();
+    row.mentions = in.text();
     return row;
   }
   row.rtol = in.number<float>();

@@ -26,9 +26,10 @@ struct GoldenRow {
   std::string name;
   AttributeMap attributes;
   std::vector<Tensor> inputs;
-  std::string error;  // the class that must be thrown; then there are no outputs
-  float rtol = 0;     // 0: by element type
-  float atol = 0;
+  std::string error;     // the class that must be thrown; then there are no outputs
+  std::string mentions;  // what the error's message must contain; empty: a shape, type or number of the call
+  float rtol = -1;       // negative: that of the element type; 0: the same bits
+  float atol = -1;
   std::vector<Tensor> outputs;
   std::optional<GoldenGradients> gradients;
   /// Output shapes inferred from partly known inputs, four ways (see rows.py); empty where TensorFlow infers nothing.

@@ -10,7 +10,7 @@ A family's script (tools/golden/ops/FAMILY.py) lists rows:
     family.save()
 
 A row holds the op, attributes, inputs, outputs, gradients for given output gradients, the gradient of those, and the
-shapes that TensorFlow infers when the inputs are only partly known. tests/conformance_test.cc replays them.
+shapes that TensorFlow infers when the inputs are only partly known. tests/conformance/conformance_test.cc replays them.
 
 Run with TF_ENABLE_ONEDNN_OPTS=0 in the environment (this module sets it): TensorFlow's plain kernels are the reference.
 """
@@ -142,12 +142,12 @@ class Family:
         raise KeyError(f"{op} has no attribute {attribute}")
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def row(self, op, inputs, gradient=True, name="", rtol=0.0, atol=0.0, finite=None, infer=True, second=True, ignore=(),
+    def row(self, op, inputs, gradient=True, name="", rtol=None, atol=None, finite=None, infer=True, second=True, ignore=(),
             **attributes):
         """One sample. `inputs` in the order of the definition; a list of tensors for a list argument. `gradient=False`
         leaves gradients out, `second=False` those of second order; `ignore` names outputs
         that TensorFlow leaves uninitialized; `finite` says whether finite differences must confirm them (default: in float64);
-        rtol/atol override the tolerance of the element type; attributes by name."""
+        rtol/atol override the tolerance of the element type (0 for both: the same bits); attributes by name."""
         try:
             outputs = run(op, inputs, attributes)
         except (tf.errors.NotFoundError, tf.errors.UnimplementedError) as error:
@@ -157,7 +157,7 @@ class Family:
             raise
         b = self.begin(op, inputs, attributes, name)
         b.pack("B", 0)
-        b.pack("ff", rtol, atol)
+        b.pack("ff", *(-1 if tolerance is None else tolerance for tolerance in (rtol, atol)))
         b.tensors([None if i in ignore else output for i, output in enumerate(outputs)])
         flat = flatten(inputs)
         dtypes = {t.dtype for t in flat}
@@ -167,9 +167,10 @@ class Family:
         write_inference(b, op, inputs, attributes, infer, len(outputs))
         self.end(b, op)
 
-    def error(self, op, inputs, code, name="", check=True, **attributes):
-        """A call that must fail with Capstan's class `code` ("InvalidArgument", "TypeError", ...). Unless `check` is
-        off, TensorFlow must refuse it too."""
+    def error(self, op, inputs, code, name="", check=True, mentions="", **attributes):
+        """A call that must fail with Capstan's class `code` ("InvalidArgument", "TypeError", ...) and a message that
+        contains `mentions`, or without it a shape, type, value or attribute of the call. Unless `check` is off,
+        TensorFlow must refuse it too."""
         if check:
             try:
                 run(op, inputs, attributes)
@@ -179,6 +180,7 @@ class Family:
         b = self.begin(op, inputs, attributes, name)
         b.pack("B", 1)
         b.text(code)
+        b.text(mentions)
         self.end(b, op)
 
     def begin(self, op, inputs, attributes, name):

@@ -51,4 +51,8 @@ class StopRecording {
 /// Would an operation on these tensors be recorded by some tape or followed by some accumulator of this thread?
 bool should_record(std::span<const Tensor> inputs);
 
+/// Which derivatives of these tensors the tapes and accumulators of this thread could be asked for: 0, none; 1, first
+/// ones; 2, higher ones too (a persistent tape, or more than one listener).
+int possible_gradient_order(std::span<const Tensor> tensors);
+
 }  // namespace capstan

@@ -10,7 +10,7 @@ namespace capstan {
 using WarningHook = std::function<void(std::string_view message)>;
 
 /// Sets the hook that receives warnings and returns the one before. An empty hook means silence. The hook may be called
-/// from any thread, one call at a time.
+/// from any thread, from several at once, and for a moment after another one was set; it may warn and set hooks itself.
 WarningHook set_warning_hook(WarningHook hook);
 
 /// Hands a warning to the hook.

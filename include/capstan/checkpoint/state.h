@@ -8,7 +8,11 @@
 
 namespace capstan::checkpoint {
 
-/// The list. Paths are prefixes of checkpoints; in the file they stand relative to its directory where they can.
+/// How an absolute path stands in the file: as it is, or seen from the file's directory, which can then be moved. A
+/// relative path in a relative directory is always written as seen from there, one in an absolute directory as it is.
+enum class StatePaths { as_given, relative };
+
+/// The list. Paths are prefixes of checkpoints.
 struct State {
   std::string latest;
   std::vector<std::string> all;          // oldest first; the last is the latest
@@ -22,7 +26,8 @@ std::optional<State> read_state(const std::string& directory, std::string_view f
 
 /// Replaces the list in `directory`; a reader finds the old one or the new one. `latest` is appended to `all` if it is
 /// not the last there. Throws InvalidArgument if the number of timestamps does not fit.
-void write_state(const std::string& directory, State state, std::string_view file_name = "checkpoint");
+void write_state(const std::string& directory, State state, std::string_view file_name = "checkpoint",
+                 StatePaths paths = StatePaths::as_given);
 
 /// The latest checkpoint that the list names, if its files are there.
 std::optional<std::string> latest_checkpoint(const std::string& directory, std::string_view file_name = "checkpoint");

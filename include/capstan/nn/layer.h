@@ -6,8 +6,10 @@
 //   Tensor noisy = model(images, {.training = true});     // dropout drops, batch normalization learns its statistics
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,27 +22,36 @@ struct CallOptions {
   bool training = false;
 };
 
-/// The object behind a layer's handle; derive from it to write a layer of one's own.
+/// The object behind a layer's handle; derive from it to write a layer of one's own. Several threads may call a layer;
+/// the first call, which makes the variables, is alone.
 class LayerBody : public TrackableObject {
  public:
   explicit LayerBody(std::string name) : name_(std::move(name)) {}
 
-  /// Makes the variables for inputs of that shape at the first call, and computes the output.
+  /// Makes the variables for inputs of that shape at the first call, and computes the output. If the first call fails,
+  /// there are no variables, as before: the next one may bring another shape.
   Tensor operator()(const Tensor& x, const CallOptions& options);
   /// Makes the variables if there are none yet.
   void build_once(const Shape& input);
-  bool is_built() const { return is_built_; }
+  bool is_built() const { return is_built_.load(std::memory_order_acquire); }
+  /// Takes the variables away again; for layers made of layers, when building a later one fails.
+  void unbuild();
   const std::string& name() const { return name_; }
   std::vector<NamedChild> children() const override { return {}; }
 
  protected:
   /// Makes variables. The shape's first dimension is the batch's; dimensions may be unknown.
   virtual void build(const Shape& /*input*/) {}
+  /// Drops what `build` made, all or part of it.
+  virtual void forget() {}
   virtual Tensor call(const Tensor& x, const CallOptions& options) = 0;
 
  private:
+  void build_or_forget(const Shape& input);
+
   const std::string name_;
-  bool is_built_ = false;
+  std::mutex building_;
+  std::atomic<bool> is_built_ = false;
 };
 
 class Layer {
@@ -50,6 +61,9 @@ class Layer {
   Tensor operator()(const Tensor& x, const CallOptions& options = {}) const { return (*body_)(x, options); }
   /// Makes the variables for inputs of that shape, if there are none yet.
   void build(const Shape& input) const { body_->build_once(input); }
+  bool is_built() const { return body_->is_built(); }
+  /// Takes the variables away; the next call makes new ones. For layers made of layers.
+  void unbuild() const { body_->unbuild(); }
   std::vector<Variable> variables() const { return variables_of(*this); }
   std::vector<Variable> trainable_variables() const { return trainable_variables_of(*this); }
   const std::string& name() const { return body_->name(); }

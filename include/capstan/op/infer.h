@@ -41,7 +41,8 @@ class InferContext {
   void set_output(std::size_t i, const Shape& shape) { outputs_[i].shape = shape; }
   void set_output_dtype(std::size_t i, DType dtype) { outputs_[i].dtype = dtype; }
 
-  /// Elements of an integer input as 64-bit numbers; empty optional-like flag `known` false if there is no value.
+  /// Elements of an integer input as 64-bit numbers. Throws InvalidArgument if its value is not known (ask
+  /// `input_value` first), TypeError if its type is no integer of up to 64 bits.
   std::vector<std::int64_t> integers(std::size_t i) const;
   /// Input `i`, a vector of integers, read as a shape: unknown where its value is not known. Throws InvalidArgument for
   /// negative sizes (-1 means "unknown" if `allow_unknown`).

@@ -90,15 +90,23 @@ struct KernelSet {
   }
 };
 
-/// Kernels that call `function`, a lambda without captures, for each element: one or two inputs of the same shape as
-/// the output. For operations of one's own: `.cpu = elementwise<float, double>([](auto x) { return x * x * x; })`.
+namespace detail {
+/// Throws InvalidArgument unless the first `inputs` inputs and output 0 have one shape and that element type.
+void check_elementwise(const KernelContext& context, std::size_t inputs, DType dtype);
+}  // namespace detail
+
+/// Kernels that call `function`, a lambda without captures, for each element: one or two inputs of the same shape and
+/// type as the output; others are an InvalidArgument (nothing is broadcast). For operations of one's own:
+/// `.cpu = elementwise<float, double>([](auto x) { return x * x * x; })`.
 template <class... Types, class Function>
 constexpr KernelSet elementwise(Function) {
   KernelSet kernels;
   (kernels.set(dtype_of<Types>(),
                [](KernelContext& context) {
+                 constexpr bool is_unary = std::is_invocable_v<Function, Types>;
+                 detail::check_elementwise(context, is_unary ? 1 : 2, dtype_of<Types>());
                  const std::int64_t count = context.input(0).size();
-                 if constexpr (std::is_invocable_v<Function, Types>) {
+                 if constexpr (is_unary) {
                    Types* out = context.make_output_over<Types>(0, 0);
                    const Types* x = context.data<Types>(0);
                    for (std::int64_t i = 0; i < count; ++i) out[i] = Function{}(x[i]);

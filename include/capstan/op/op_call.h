@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "capstan/op/attribute.h"
 #include "capstan/tensor/tensor.h"
@@ -53,6 +54,8 @@ class OpCall {
     return *static_cast<const Attributes*>(attributes_);
   }
   const void* raw_attributes() const noexcept { return attributes_; }
+  /// An attribute by its name. Throws InvalidArgument if the op has none of that name.
+  AttributeValue attribute(std::string_view name) const;
   std::span<const InputRef> inputs() const noexcept { return inputs_; }
   std::span<const Tensor> outputs() const noexcept { return outputs_; }
 

@@ -1,6 +1,7 @@
 // Random numbers. The `stateless_` functions are pure: the same seed pair gives the same numbers on every machine, and
-// they are TensorFlow's to the bit (Philox 4x32-10). The others draw from the process' generator, which
-// `set_random_seed` makes repeatable.
+// the words behind them are TensorFlow's (Philox 4x32-10). Uniform and whole numbers are TensorFlow's to the bit; normal
+// ones pass through the logarithm, sine and cosine of the C library and may differ in the last places. The others draw
+// from the process' generator, which `set_random_seed` makes repeatable.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ Tensor random_uniform(const Shape& shape, const UniformOptions& options = {});
 Tensor random_normal(const Shape& shape, const NormalOptions& options = {});
 Tensor truncated_normal(const Shape& shape, const NormalOptions& options = {});
 
-/// Restarts the process' generator from a seed.
+/// Restarts the process' generator from a seed, and the streams of the ops that have seeds of their own.
 void set_random_seed(std::uint64_t seed);
 
 struct DropoutOptions {

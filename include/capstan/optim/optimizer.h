@@ -6,8 +6,10 @@
 //
 // An optimizer is a handle: copies are the same optimizer. Its state (step count, slots) is keyed by the variables'
 // identity and made at the first use. A variable without a gradient is left alone and named to the warning hook; if
-// none has one, `apply` throws InvalidArgument. `IndexedSlices` update their rows only, after repeated rows were
-// summed, where the rule allows it. Formulas and defaults are those of Keras; see docs/optimizers.md.
+// none has one, `apply` throws InvalidArgument. A gradient of another type or shape than its variable's is an error,
+// and then no variable has changed. Two empty lists are no step. An optimizer may be used by several threads; updates
+// come one after the other. `IndexedSlices` update their rows only, after repeated rows were summed, where the rule
+// allows it. Formulas and defaults are those of Keras; see docs/optimizers.md.
 #pragma once
 
 #include <memory>

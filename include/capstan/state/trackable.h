@@ -35,6 +35,8 @@ class TrackableObject {
   virtual std::vector<NamedChild> children() const = 0;
   /// The slots that this object, an optimizer, keeps for variables.
   virtual std::vector<SlotVariable> slots() const;
+  /// Does this object keep slots of that name?
+  virtual bool keeps_slot(const std::string& slot) const;
   /// Makes a slot that a checkpoint holds, if it is not there and this object keeps slots of that name.
   virtual void create_slot(const Variable& variable, const std::string& slot) const;
 };

@@ -11,10 +11,10 @@
 // and 'V2' is read as bfloat16. Strings are bytes in TensorFlow and are written as such ('S'); that type cannot hold a
 // string with a zero byte at its end, which is refused.
 //
-// Errors name the file: NotFound, PermissionDenied and Unavailable for what the system says; InvalidArgument for a file
-// of another kind; DataLoss for one that is cut short or damaged; Unimplemented for Python objects, records, dates and
-// other types that tensors do not have. No file, however damaged, makes the library allocate more than the file's own
-// length allows.
+// Errors name the file: NotFound, PermissionDenied, ResourceExhausted, FailedPrecondition (a directory) and Unavailable
+// for what the system says; InvalidArgument for a file of another kind; DataLoss for one that is cut short or damaged;
+// Unimplemented for Python objects, records, dates and other types that tensors do not have. No file, however damaged,
+// makes the library allocate more than the file's own length allows.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@
 namespace capstan {
 
 Tensor load_npy(const std::string& path);
-/// The file appears under its name when it is complete. Throws TypeError for resources and variants.
+/// The file appears under its name when it is complete and on the disk; several threads and processes may save under
+/// one name, and one of them wins. A pipe or device is written into. Throws TypeError for resources and variants.
 void save_npy(const std::string& path, const Tensor& tensor);
 
 /// All arrays of an archive by name.

@@ -19,7 +19,7 @@ for t in family.types("MatMul"):
 for m, k, n in ((0, 3, 2), (2, 0, 3), (2, 3, 0), (1, 1, 1), (1, 7, 5), (5, 7, 1), (13, 17, 19), (7, 40, 33)):
     for t in (tf.float32, f64):
         family.row("MatMul", [family.sample(t, (m, k)), family.sample(t, (k, n), seed=1)], name="sizes",
-                   rtol=1e-5 if t == tf.float32 else 0.0, gradient=t == f64)
+                   rtol=1e-5 if t == tf.float32 else None, gradient=t == f64)
 family.row("MatMul", [family.sample(f64, (2, 3)), family.sample(f64, (3, 2))], name="says_gradient", grad_a=True)
 family.row("MatMul", [family.sample(f64, (2, 3)), family.sample(f64, (3, 2))], name="says_gradient", grad_b=True)
 family.row("MatMul", [tf.constant([[np.nan, 1.0], [np.inf, 0.0]]), tf.constant([[1.0, 0.0], [0.0, 1.0]])], name="special",

@@ -1,4 +1,4 @@
-// What the tests of this folder share.
+// What tests of errors share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "capstan/base/error.h"
 
-namespace capstan::data {
+namespace capstan {
 
 /// The message of the error of type E that `call` throws.
 template <class E, class Call>
@@ -27,4 +27,4 @@ inline void expect_contains(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
 }
 
-}  // namespace capstan::data
+}  // namespace capstan
