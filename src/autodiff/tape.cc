@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autodiff/accumulator.h"
+#include "autodiff/op_gradient.h"
 #include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
@@ -191,7 +192,7 @@ void Tape::on_call(const OpCall& call) {
   made.kind = Entry::Kind::op;
   made.op = &call.op();
   made.output_count = static_cast<std::uint32_t>(call.output_count());
-  made.is_cut = call.op().gradient.is_not_differentiable() ||
+  made.is_cut = is_not_differentiable(call.op()) ||
                 std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; });
   set_edges(made, edges);
   if (made.is_cut)
