@@ -118,7 +118,7 @@ TEST(Derivatives, JvpOfAGradient) {
 }
 
 TEST(Derivatives, T496_TwiceTheSameBits) {
-  Tensor x = reshape(linspace(scalar(-1), scalar(1), 2500), Shape{50, 50}), w = cos(x * 100);
+  Tensor x = reshape(linspace(scalar(-1), scalar(1), 400), Shape{20, 20}), w = cos(x * 100);
   const auto loss = [&](Tensor t) { return reduce_mean(tanh(matmul(t, w))); };
   const auto once = floats(gradient_of(loss)(x)), again = floats(gradient_of(loss)(x));
   EXPECT_EQ(once, again);

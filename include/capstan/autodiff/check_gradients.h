@@ -67,7 +67,8 @@ Tensor numeric_gradient(const Function& function, const Tensor& x, const Numeric
 }
 
 /// Compares a function's gradients by all its floating and complex arguments with differences. `arguments` is one
-/// argument or a tuple of them. A missing gradient counts as zeros. Never throws because gradients are wrong.
+/// argument or a tuple of them. Outputs are weighed by numbers around 1, unless there is one element alone. A missing
+/// gradient counts as zeros. Wrong gradients are no error.
 template <class Function, nest::Structure Arguments>
 GradientCheck check_gradients(const Function& function, const Arguments& arguments,
                               const GradientCheckOptions& options = {}) {
