@@ -6,9 +6,7 @@
 namespace capstan {
 namespace {
 
-bool has_no_rule(const Entry& entry) {
-  return entry.kind == Entry::Kind::op && has_no_gradient(*entry.op);
-}
+bool has_no_rule(const Entry& entry) { return entry.kind == Entry::Kind::op && has_no_gradient(*entry.op); }
 
 std::string cut_by(const Entry& entry, std::size_t input) {
   std::string text = "the path goes through " + std::string(entry.name());

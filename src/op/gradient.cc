@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, const Gradient& gradient) {
 
 void GradientFn::throw_count(const OpCall& call, std::size_t got, std::size_t expected) {
   throw InvalidArgument(std::string(call.op().name()) + ": its gradient function returned " + std::to_string(got) +
-                 " gradients, expected " + std::to_string(expected) + " (one per input)");
+                        " gradients, expected " + std::to_string(expected) + " (one per input)");
 }
 
 AttributeValue OpCall::attribute(std::string_view name) const {

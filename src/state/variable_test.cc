@@ -180,7 +180,8 @@ TEST(Variable, V050_ReadsSeeTheWritesBeforeThem) {
 }
 
 TEST(Variable, V052_ReadBeforeAssignment) {
-  const VarHandleAttributes handle_attributes{.container = "", .shared_name = "lost", .dtype = DType::float32, .shape = {}};
+  const VarHandleAttributes handle_attributes{
+      .container = "", .shared_name = "lost", .dtype = DType::float32, .shape = {}};
   const Tensor handle = apply(var_handle_op, {}, &handle_attributes);
   const VariableAttributes attributes{DType::float32};
   expect_error<FailedPrecondition>([&] { apply(read_variable_op, {handle}, &attributes); },
@@ -203,7 +204,8 @@ TEST(Variable, V059_VariableShape) {
 }
 
 TEST(Variable, V600_NoValueIsFailedPrecondition) {
-  const VarHandleAttributes attributes{.container = "", .shared_name = "empty", .dtype = DType::float32, .shape = Shape{}};
+  const VarHandleAttributes attributes{
+      .container = "", .shared_name = "empty", .dtype = DType::float32, .shape = Shape{}};
   Variable v = Variable::from_handle(apply(var_handle_op, {}, &attributes));
   EXPECT_FALSE(v.is_initialized());
   EXPECT_THROW(v.value(), FailedPrecondition);
