@@ -2,7 +2,12 @@
 // This header brings everything; each part has a header of its own beside it.
 #pragma once
 
+#include "capstan/autodiff/check_gradients.h"
+#include "capstan/autodiff/custom_gradient.h"
+#include "capstan/autodiff/derivatives.h"
 #include "capstan/autodiff/forward_accumulator.h"
+#include "capstan/autodiff/gradient_log.h"
+#include "capstan/autodiff/gradient_registry.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/autodiff/jacobian.h"
 #include "capstan/autodiff/record.h"
@@ -43,9 +48,11 @@
 #include "capstan/ops/select.h"
 #include "capstan/ops/slicing.h"
 #include "capstan/optim/optimizer.h"
+#include "capstan/state/implicit_gradient.h"
 #include "capstan/state/trackable.h"
 #include "capstan/state/variable.h"
 #include "capstan/tensor/dtype.h"
+#include "capstan/tensor/nest.h"
 #include "capstan/tensor/npy.h"
 #include "capstan/tensor/shape.h"
 #include "capstan/tensor/tensor.h"

@@ -1,13 +1,12 @@
 #include "autodiff/explain.h"
 
+#include "autodiff/op_gradient.h"
 #include "tensor/storage.h"
 
 namespace capstan {
 namespace {
 
-bool has_no_rule(const Entry& entry) {
-  return entry.kind == Entry::Kind::op && !entry.op->gradient && !entry.op->gradient.is_not_differentiable();
-}
+bool has_no_rule(const Entry& entry) { return entry.kind == Entry::Kind::op && has_no_gradient(*entry.op); }
 
 std::string cut_by(const Entry& entry, std::size_t input) {
   std::string text = "the path goes through " + std::string(entry.name());

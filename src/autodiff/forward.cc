@@ -1,5 +1,6 @@
 #include "autodiff/forward.h"
 
+#include "autodiff/op_gradient.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
@@ -66,7 +67,7 @@ Tensor diagonal(const OpCall& call, std::span<const Tensor> tangents) {
     of_input.describe_dropped(nullptr, false, nullptr, i < 64 ? std::uint64_t{1} << i : ~std::uint64_t{0});
     Gradient seed(tangents[i]);
     std::vector<Gradient> gradients(call.input_count());
-    call.op().gradient(of_input, std::span(&seed, 1), gradients);
+    run_op_gradient(of_input, std::span(&seed, 1), gradients);
     if (gradients[i].has_value()) sum = sum_of(std::move(sum), gradients[i].tensor());
   }
   return sum;
@@ -89,7 +90,7 @@ std::vector<Tensor> transposed_gradient(const OpCall& call, std::span<const Tens
   return transposed(
       [&](std::span<const Gradient> dy) {
         std::vector<Gradient> seeds(dy.begin(), dy.end()), gradients(call.input_count());
-        call.op().gradient(for_inputs, seeds, gradients);
+        run_op_gradient(for_inputs, seeds, gradients);
         return gradients;
       },
       outputs, tangents);
@@ -150,8 +151,7 @@ std::vector<Tensor> output_tangents(const OpCall& call, std::span<const Tensor> 
     case ForwardRule::Kind::derived:
       break;
   }
-  if (op.gradient.is_not_differentiable()) return std::vector<Tensor>(call.output_count());
-  if (!op.gradient) throw NotFound(std::string(op.name()) + ": no gradient is registered for this operation");
+  if (is_not_differentiable(op)) return std::vector<Tensor>(call.output_count());
   if (is_diagonal(call, tangents)) return {diagonal(call, tangents)};
   return transposed_gradient(call, tangents);
 }

@@ -1,5 +1,6 @@
 #include "autodiff/sweep.h"
 
+#include "autodiff/op_gradient.h"
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/cast.h"
@@ -196,7 +197,6 @@ void Sweep::call_gradient(std::uint32_t index, std::span<Gradient> dy) {
 void Sweep::call_op_gradient(std::uint32_t index, std::span<Gradient> dy, std::span<Gradient> dx) {
   Entry& entry = tape_.entry(index);
   const OpDef& op = *entry.op;
-  if (!op.gradient) throw NotFound(std::string(op.name()) + ": no gradient is registered for this operation");
   SmallVector<InputRef, 4> inputs;
   SmallVector<Tensor, 4> outputs;
   std::size_t at = 0;
@@ -209,11 +209,11 @@ void Sweep::call_op_gradient(std::uint32_t index, std::span<Gradient> dy, std::s
     // Only ops with one output are stored so; its gradient has the output's shape.
     const Shape shape = shape_of_gradient(dy[0]);
     call.describe_dropped(&shape, true, entry.dtypes, needed_inputs(entry));
-    op.gradient(call, dy, dx);
+    run_op_gradient(call, dy, dx);
   } else {
     call.describe_dropped(entry.details->input_shapes.data(), false, entry.details->input_dtypes.data(),
                           needed_inputs(entry));
-    op.gradient(call, dy, dx);
+    run_op_gradient(call, dy, dx);
   }
 }
 
@@ -225,6 +225,7 @@ void Sweep::call_function(Entry& entry, std::span<const Gradient> dy, std::span<
                    " gradients, expected " + std::to_string(dx.size()) +
                    (result.size() < dx.size() ? " (too few)" : " (too many)"));
   std::move(result.begin(), result.end(), dx.begin());
+  if (is_logging_gradients()) log_gradient(entry.name(), nullptr, dy, dx);
 }
 
 }  // namespace capstan

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "autodiff/accumulator.h"
+#include "autodiff/op_gradient.h"
+#include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "tensor/handle.h"
@@ -121,6 +123,7 @@ Edge Tape::find(const Tensor& tensor) const {
 }
 
 void watch_accessed_variable(const Tensor& handle) {
+  VariableReads::note(handle);
   if (thread_state().paused) return;
   ObserverList::for_each([&](Observer& observer) { observer.on_variable_access(handle); });
 }
@@ -189,7 +192,7 @@ void Tape::on_call(const OpCall& call) {
   made.kind = Entry::Kind::op;
   made.op = &call.op();
   made.output_count = static_cast<std::uint32_t>(call.output_count());
-  made.is_cut = call.op().gradient.is_not_differentiable() ||
+  made.is_cut = is_not_differentiable(call.op()) ||
                 std::none_of(edges.begin(), edges.end(), [](const Edge& e) { return e.exists() && !e.is_cut; });
   set_edges(made, edges);
   if (made.is_cut)

@@ -268,7 +268,7 @@ struct Part {
   std::int64_t numbers[5];
 };
 
-#if !defined(__SANITIZE_THREAD__)  // which does not let a process with threads fork and go on
+#if !CAPSTAN_POOLS_OFF  // sanitizers have no pools, and do not let a process with threads fork and go on
 // The other thread is inside the pool most of the time, hence in many of the forks.
 TEST(ObjectPool, ForkedWhileAnotherThreadIsInside) {
   std::atomic<bool> is_over = false;

@@ -11,8 +11,6 @@
 namespace capstan::cpu {
 namespace {
 
-
-
 /// Writes `count` inputs side by side: for each of the outer positions a row of every input.
 void join(KernelContext& context, std::size_t count, int axis) {
   const Shape shape = context.output_spec(0).shape;

@@ -32,7 +32,7 @@ inline bfloat16 unit_bfloat(std::uint32_t word) {
 template <class T>
 std::array<T, 2> box_muller(T u, T v) {
   const T radius = std::sqrt(T(-2) * std::log(std::max(u, T(1e-7))));
-  const T angle = T(2 * std::numbers::pi) * v;
+  const auto angle = static_cast<T>(2 * std::numbers::pi * static_cast<double>(v));  // as TensorFlow rounds it
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
 inline std::array<float, 2> normal_floats(std::uint32_t a, std::uint32_t b) {

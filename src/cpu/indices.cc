@@ -1,4 +1,5 @@
 #include "cpu/indices.h"
+
 #include "tensor/element_count.h"
 
 namespace capstan::cpu {

@@ -46,8 +46,7 @@ void scan_kernel(KernelContext& context) {
   const std::int64_t outer = count_of(shape, 0, at), inner = count_of(shape, at + 1, shape.rank());
   T* out = context.make_output<T>(0);
   if (context.output(0).size() == 0) return;
-  scan<Combine>(context.data<T>(0), out, outer, shape[at], inner,
-                context.attributes<ScanAttributes>());
+  scan<Combine>(context.data<T>(0), out, outer, shape[at], inner, context.attributes<ScanAttributes>());
 }
 
 template <class Combine, class... Types>

@@ -40,8 +40,8 @@ std::ostream& operator<<(std::ostream& out, const Gradient& gradient) {
 }
 
 void GradientFn::throw_count(const OpCall& call, std::size_t got, std::size_t expected) {
-  throw Internal(std::string(call.op().name()) + ": its gradient function returned " + std::to_string(got) +
-                 " gradients, expected " + std::to_string(expected) + " (one per input)");
+  throw InvalidArgument(std::string(call.op().name()) + ": its gradient function returned " + std::to_string(got) +
+                        " gradients, expected " + std::to_string(expected) + " (one per input)");
 }
 
 AttributeValue OpCall::attribute(std::string_view name) const {

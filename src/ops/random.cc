@@ -101,7 +101,8 @@ const OpDef stateless_random_uniform_full_int_v2_op{
 
 const OpDef random_uniform_op{
     .signature = "RandomUniform(shape: T) -> (output: dtype); dtype: floating; T: {int32, int64}",
-    .summary = "Uniform numbers in [0, 1) from the process' generator, or from the stream of the seeds if one is not zero.",
+    .summary =
+        "Uniform numbers in [0, 1) from the process' generator, or from the stream of the seeds if one is not zero.",
     .shape = stateful_shape,
     .gradient = not_differentiable,
     .attributes = attributes<StatefulRandomAttributes>,
@@ -110,7 +111,8 @@ const OpDef random_uniform_op{
 
 const OpDef random_standard_normal_op{
     .signature = "RandomStandardNormal(shape: T) -> (output: dtype); dtype: floating; T: {int32, int64}",
-    .summary = "Standard normal numbers from the process' generator, or from the stream of the seeds if one is not zero.",
+    .summary =
+        "Standard normal numbers from the process' generator, or from the stream of the seeds if one is not zero.",
     .shape = stateful_shape,
     .gradient = not_differentiable,
     .attributes = attributes<StatefulRandomAttributes>,

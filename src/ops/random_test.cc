@@ -48,6 +48,17 @@ TEST(Random, SetRandomSeedRestartsTheStreams) {
   EXPECT_EQ(drawn(2), first);
 }
 
+#if defined(__GLIBC__)
+TEST(Random, NormalNumbersHaveTensorFlowsBits) {
+  EXPECT_EQ(bits<std::uint32_t>(stateless_normal(Shape{8}, {0, 7})),
+            (Words{0xbed897fc, 0x3e632329, 0x3f8a1d80, 0xc011ee4d, 0xbe9a6bbf, 0xbff78e6d, 0xbf57c30e, 0x3ee90e0b}));
+  EXPECT_EQ(bits<std::uint32_t>(stateless_truncated_normal(Shape{8}, {0, 7})),
+            (Words{0xbed897fc, 0x3e632329, 0x3f8a1d80, 0xbe9a6bbf, 0xbf3330b0, 0xbfebb6cb, 0xbf356d70, 0xbe9f5e6b}));
+  EXPECT_EQ(bits<std::uint16_t>(stateless_normal(Shape{8}, {0, 7}, {.dtype = DType::bfloat16})),
+            (Words{0xbed9, 0x3e63, 0x3f8a, 0xc012, 0xbe9a, 0xbff8, 0xbf58, 0x3ee9}));
+}
+#endif
+
 // The width of the interval is a difference in the element type.
 TEST(Random, UniformOverAnIntervalHasTensorFlowsBits) {
   EXPECT_EQ(

@@ -142,9 +142,7 @@ Tensor size_of(Tensor x, DType out_type) {
   return apply(size_op, {std::move(x)}, &attributes);
 }
 Tensor rank_of(Tensor x) { return apply(rank_op, {std::move(x)}); }
-Tensor expand_dims(Tensor x, std::int64_t axis) {
-  return apply(expand_dims_op, {std::move(x), axis_tensor(axis)});
-}
+Tensor expand_dims(Tensor x, std::int64_t axis) { return apply(expand_dims_op, {std::move(x), axis_tensor(axis)}); }
 Tensor squeeze(Tensor x, const std::vector<std::int64_t>& axes) {
   const SqueezeAttributes attributes{axes};
   return apply(squeeze_op, {std::move(x)}, &attributes);

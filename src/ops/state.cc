@@ -145,6 +145,7 @@ const OpDef read_variable_op{
     .summary = "A snapshot of the variable's value.",
     .shape = read_shape,
     .gradient = [](const OpCall&, std::span<const Gradient> dy) { return dy[0]; },
+    .forward = [](const OpCall&, std::span<const Tensor> tangents, std::span<Tensor> out) { out[0] = tangents[0]; },
     .attributes = attributes<VariableAttributes>,
     .saves = Saves::nothing(),
     .facts = {.stateful = true},

@@ -82,9 +82,7 @@ const OpDef invert_permutation_op{
 };
 
 Tensor transpose(Tensor x, Tensor perm) { return apply(transpose_op, {std::move(x), perm}); }
-Tensor transpose(Tensor x, const std::vector<std::int64_t>& perm) {
-  return transpose(std::move(x), axes_tensor(perm));
-}
+Tensor transpose(Tensor x, const std::vector<std::int64_t>& perm) { return transpose(std::move(x), axes_tensor(perm)); }
 Tensor transpose(Tensor x) {
   const int rank = x.rank();
   if (rank < 0)

@@ -3,6 +3,7 @@
 // place and dense reads copy.
 #pragma once
 
+#include <memory>
 #include <shared_mutex>
 #include <string>
 
@@ -25,6 +26,9 @@ class VariableResource final : public Resource {
   /// Set once, by the variable that makes the storage.
   void set_trainable(bool trainable) { is_trainable_ = trainable; }
   bool is_trainable() const { return is_trainable_; }
+  /// What `Variable` knows of the storage beside its value; set once, with it.
+  void set_info(std::shared_ptr<const void> info) { info_ = std::move(info); }
+  const std::shared_ptr<const void>& info() const { return info_; }
 
   // The functions below need the mutex: `read` and `value` shared, the others exclusive.
   std::shared_mutex& mutex() const { return mutex_; }
@@ -53,6 +57,7 @@ class VariableResource final : public Resource {
   Tensor value_;
   bool copies_on_read_ = false;
   bool is_trainable_ = false;
+  std::shared_ptr<const void> info_;
 };
 
 /// The variable behind a handle; throws TypeError if the handle is of something else.

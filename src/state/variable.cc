@@ -40,6 +40,7 @@ Variable::Variable(Tensor initial_value, const VariableOptions& options) {
       Info{options.trainable.value_or(by_default), options.synchronization, options.aggregation});
   handle_ = new_handle(options.name, value.dtype(), shape);
   resource(handle_).set_trainable(info_->trainable);
+  resource(handle_).set_info(info_);
   const AssignAttributes attributes{.dtype = value.dtype(), .validate_shape = false};
   apply_all(assign_variable_op, {handle_, value}, &attributes);
 }
@@ -49,8 +50,9 @@ Variable Variable::from_handle(const Tensor& handle) {
     throw TypeError("Variable::from_handle: needs a tensor of type resource");
   Variable variable;
   variable.handle_ = handle;
-  variable.info_ =
-      std::make_shared<const Info>(Info{variable_of(handle, "Variable::from_handle").is_trainable(), {}, {}});
+  const VariableResource& storage = variable_of(handle, "Variable::from_handle");
+  variable.info_ = storage.info() ? std::static_pointer_cast<const Info>(storage.info())
+                                  : std::make_shared<const Info>(Info{storage.is_trainable(), {}, {}});
   return variable;
 }
 

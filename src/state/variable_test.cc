@@ -180,7 +180,8 @@ TEST(Variable, V050_ReadsSeeTheWritesBeforeThem) {
 }
 
 TEST(Variable, V052_ReadBeforeAssignment) {
-  const VarHandleAttributes handle_attributes{.shared_name = "lost", .dtype = DType::float32};
+  const VarHandleAttributes handle_attributes{
+      .container = "", .shared_name = "lost", .dtype = DType::float32, .shape = {}};
   const Tensor handle = apply(var_handle_op, {}, &handle_attributes);
   const VariableAttributes attributes{DType::float32};
   expect_error<FailedPrecondition>([&] { apply(read_variable_op, {handle}, &attributes); },
@@ -203,7 +204,8 @@ TEST(Variable, V059_VariableShape) {
 }
 
 TEST(Variable, V600_NoValueIsFailedPrecondition) {
-  const VarHandleAttributes attributes{.shared_name = "empty", .dtype = DType::float32, .shape = Shape{}};
+  const VarHandleAttributes attributes{
+      .container = "", .shared_name = "empty", .dtype = DType::float32, .shape = Shape{}};
   Variable v = Variable::from_handle(apply(var_handle_op, {}, &attributes));
   EXPECT_FALSE(v.is_initialized());
   EXPECT_THROW(v.value(), FailedPrecondition);
@@ -346,6 +348,18 @@ TEST(Variable, V051_TheIdentityOfAHandleIsTheVariable) {
   EXPECT_EQ(v.value().to_vector<float>(), (std::vector<float>{3, 4}));
   EXPECT_EQ(same.dtype(), DType::float32);
   EXPECT_EQ(same.shape(), (Shape{2}));
+}
+
+TEST(Variable, FoundByItsHandleItIsTheSame) {
+  const Variable v(1.f,
+                   {.synchronization = VariableSynchronization::on_write, .aggregation = VariableAggregation::mean});
+  GradientTape tape;
+  const Tensor y = v * 2;
+  const auto watched = tape.watched_variables();
+  ASSERT_EQ(watched.size(), 1u);
+  EXPECT_EQ(watched[0].synchronization(), VariableSynchronization::on_write);
+  EXPECT_EQ(watched[0].aggregation(), VariableAggregation::mean);
+  EXPECT_TRUE(watched[0].trainable());
 }
 
 }  // namespace

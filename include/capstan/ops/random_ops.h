@@ -1,7 +1,7 @@
 // Random numbers. The `stateless_` functions are pure: the same seed pair gives the same numbers on every machine, and
-// the words behind them are TensorFlow's (Philox 4x32-10). Uniform and whole numbers are TensorFlow's to the bit; normal
-// ones pass through the logarithm, sine and cosine of the C library and may differ in the last places. The others draw
-// from the process' generator, which `set_random_seed` makes repeatable.
+// the words behind them are TensorFlow's (Philox 4x32-10). The numbers are TensorFlow's to the bit; normal ones
+// pass through the logarithm, sine and cosine of the C library (GNU's gives the same bits, others may differ in the
+// last places). The others draw from the process' generator, which `set_random_seed` makes repeatable.
 #pragma once
 
 #include <array>
