@@ -51,6 +51,8 @@ class Plan {
  public:
   Plan(const OneDnn& dnn, ConvolutionKind kind, const ConvolutionSizes& s, std::int64_t images)
       : dnn_(dnn), kind_(kind) {
+    // A primitive divides its work among as many threads as there are when it is made, whoever runs it later.
+    const OneDnnThread alone(dnn);
     is_usable_ = describe(s, images) && create(s);
   }
   ~Plan() {
