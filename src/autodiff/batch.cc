@@ -27,10 +27,6 @@ const Members* members_behind(const Tensor& tensor, const Batch* batch) {
   return members->batch == batch ? members : nullptr;
 }
 
-Shape without_first(Shape shape) {
-  shape.erase(0);
-  return shape;
-}
 Shape with_first(std::int64_t size, Shape shape) {
   shape.insert(0, size);
   return shape;
@@ -60,6 +56,11 @@ bool suits_rule(const OpDef& op, std::span<const InputRef> inputs, std::span<con
 
 }  // namespace
 
+Shape without_first(Shape shape) {
+  shape.erase(0);
+  return shape;
+}
+
 Tensor Batch::wrap(const Tensor& members) const {
   Tensor tensor = new_symbolic_tensor(members.dtype(), without_first(members.shape()));
   auto* behind = new Members;
@@ -75,6 +76,11 @@ bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, this
 Tensor Batch::members_of(const Tensor& tensor) const {
   if (const Members* members = members_behind(tensor, this)) return members->tensor;
   return broadcast_to(tensor, with_first(size_, tensor.shape()));
+}
+
+Tensor Batch::members_outside(const Tensor& tensor) const {
+  const OutsideOf outside(outer_);
+  return members_of(tensor);
 }
 
 Batch::Active::Active(Batch& batch) : batch_(batch), outer_(std::exchange(batch.outer_, thread_state().recorder)) {

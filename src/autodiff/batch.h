@@ -7,16 +7,19 @@
 
 namespace capstan {
 
+/// The shape of one member.
+Shape without_first(Shape shape);
+
 class Batch final : public Recorder {
  public:
   explicit Batch(std::int64_t size) : size_(size) {}
-  /// What the thread's recorder was before the batch became active.
-  Recorder* outer() const { return outer_; }
 
   /// The batched tensor behind which `members` [size, ...] stands.
   Tensor wrap(const Tensor& members) const;
   /// The members [size, ...] of a tensor; one that is not batched is repeated.
   Tensor members_of(const Tensor& tensor) const;
+  /// The same while the batch is active, for those who leave it.
+  Tensor members_outside(const Tensor& tensor) const;
   bool has(const Tensor& tensor) const;
 
   bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,

@@ -7,14 +7,6 @@
 namespace capstan {
 namespace {
 
-/// The gradient of f at x.
-template <class Function>
-Gradient slope(const Function& f, const Tensor& x) {
-  GradientTape tape;
-  tape.watch(x);
-  return tape.gradient(f(x), x);
-}
-
 /// y = x, with dy * factor.
 auto identity_with(float factor) {
   return custom_gradient([=](Tensor x) { return with_gradient(x, [=](Tensor dy) { return dy * factor; }); });

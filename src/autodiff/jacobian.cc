@@ -21,11 +21,6 @@ Shape joined(const Shape& first, const Shape& second) {
   return all;
 }
 
-Shape without_first(Shape shape) {
-  shape.erase(0);
-  return shape;
-}
-
 /// The identity matrix of `count`, its rows in `shape`: [count, shape...].
 Tensor unit_vectors(std::int64_t count, DType dtype, const Shape& shape) {
   if (count > std::numeric_limits<std::int32_t>::max())
@@ -72,14 +67,8 @@ class SeededGradients {
       advise(name_, error);
     }
     for (Gradient& gradient : gradients)
-      if (gradient.has_value()) gradient = members_outside(batch, gradient.tensor());
+      if (gradient.has_value()) gradient = batch.members_outside(gradient.tensor());
     return gradients;
-  }
-  static Tensor members_outside(const Batch& batch, const Tensor& tensor) {
-    Recorder* const own = std::exchange(thread_state().recorder, batch.outer());
-    Tensor members = batch.members_of(tensor);
-    thread_state().recorder = own;
-    return members;
   }
 
   std::vector<Gradient> one_by_one(const Tensor& seeds) const {

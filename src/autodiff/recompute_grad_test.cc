@@ -10,13 +10,6 @@
 namespace capstan {
 namespace {
 
-template <class Function>
-Gradient slope(const Function& f, const Tensor& x) {
-  GradientTape tape;
-  tape.watch(x);
-  return tape.gradient(f(x), x);
-}
-
 TEST(RecomputeGrad, T275_RunsOnceForwardAndOncePerGradient) {
   int runs = 0;
   const auto f = recompute_grad([&](Tensor x) {

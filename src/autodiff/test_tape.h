@@ -37,6 +37,14 @@ inline void expect_near(const Gradient& got, const std::vector<float>& expected,
 inline void expect_value(const Gradient& got, float expected) { expect_near(floats(got), {expected}); }
 inline void expect_none(const Gradient& got) { EXPECT_FALSE(got.has_value()) << got; }
 
+/// The gradient of f at x.
+template <class Function>
+Gradient slope(const Function& f, const Tensor& x) {
+  GradientTape tape;
+  tape.watch(x);
+  return tape.gradient(f(x), x);
+}
+
 /// What the function throws must be an `Exception` whose message has all of `mentions`.
 template <class Exception, class Function>
 void expect_error(Function&& function, std::initializer_list<const char*> mentions = {}) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/pool_task.h"
+#include "base/test_pool.h"
 #include "capstan/base/error.h"
 
 namespace capstan {
@@ -220,16 +221,8 @@ TEST_F(ThreadPool, OneThreadTakesNoTask) {
 // All workers are busy: what is posted waits, and can be taken back.
 TEST_F(ThreadPool, PostedTasksCanBeWithdrawn) {
   set_thread_count(2);
-  struct Blocker : PoolTask {
-    void run() noexcept override {
-      is_running = true;
-      while (!may_end) std::this_thread::yield();
-      has_ended = true;
-    }
-    std::atomic<bool> is_running = false, may_end = false, has_ended = false;
-  } blocker;
-  post(blocker);
-  while (!blocker.is_running) std::this_thread::yield();
+  Blocker blocker;
+  blocker.start();
   std::atomic<int> runs = 0, blocks = 0;
   CountingTask first(runs), second(runs), third(runs);
   for (CountingTask* task : {&first, &second, &third}) post(*task);

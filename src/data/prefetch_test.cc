@@ -11,6 +11,7 @@
 
 #include "base/pool_task.h"
 #include "base/test_errors.h"
+#include "base/test_pool.h"
 #include "base/thread_pool.h"
 #include "capstan/base/threads.h"
 #include "capstan/ops/math.h"
@@ -85,16 +86,8 @@ TEST_F(Prefetch, AReaderMayLeaveAtAnyTime) {
 
 // The one worker is busy with something else: the reader makes its elements itself.
 TEST_F(Prefetch, WaitsForNoWorkerThatDoesNotCome) {
-  struct Blocker : PoolTask {
-    void run() noexcept override {
-      is_running = true;
-      while (!may_end) std::this_thread::yield();
-      has_ended = true;
-    }
-    std::atomic<bool> is_running = false, may_end = false, has_ended = false;
-  } blocker;
-  post(blocker);
-  while (!blocker.is_running) std::this_thread::yield();
+  Blocker blocker;
+  blocker.start();
   int seen = 0;
   for (const Tensor& x : from_tensors(constant(1)).repeat(10).prefetch(2).prefetch(3)) seen += x.item<int>();
   EXPECT_EQ(seen, 10);

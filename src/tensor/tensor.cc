@@ -159,6 +159,7 @@ Tensor share_elements(const Tensor& source, const Shape& shape) {
 
 Tensor share_elements(const Tensor& source, const Shape& shape, DType dtype) {
   detail::TensorRep* from = source.rep_or_null();
+  if (from->is_symbolic && !from->buffer) return new_symbolic_tensor(dtype, shape);
   if (!from->buffer) {  // a few bytes: copied
     Tensor copy = new_tensor(dtype, shape);
     if (dtype == DType::string)
@@ -177,6 +178,7 @@ Tensor share_elements(const Tensor& source, const Shape& shape, DType dtype) {
   from->buffer->refs.add();
   view.rep_or_null()->buffer = from->buffer;
   view.rep_or_null()->data = from->data;
+  view.rep_or_null()->is_symbolic = from->is_symbolic;
   return view;
 }
 

@@ -74,7 +74,7 @@ class GradientTape {
   GradientTape& operator=(const GradientTape&) = delete;
 
   /// Follows a tensor, a variable, or each of a range of them. Watching twice is watching once. A type that has no
-  /// gradient (integers, strings) gives a warning and no effect.
+  /// gradient (integers, strings) gives a warning, and its gradients are nothing.
   template <Differentiable Source>
   void watch(const Source& source) {
     watch_tensor(identity_tensor(source));
