@@ -55,8 +55,9 @@ void Layer::throw_empty() {
 
 namespace {
 
-// Calls, builds and destructors go down recursively, and threads may have small stacks.
-constexpr int kMostNested = 200;
+// Calls, builds and destructors go down recursively, and threads may have small stacks. The first call holds one lock per
+// level, and ThreadSanitizer follows no more than 64 at once.
+constexpr int kMostNested = 50;
 
 class SequentialBody final : public LayerBody {
  public:
