@@ -53,6 +53,10 @@ const std::vector<Accumulator*>& Accumulator::alive() {
   return accumulators ? *accumulators : none;
 }
 
+std::vector<Accumulator*>* Accumulator::exchange_alive(std::vector<Accumulator*>* list) noexcept {
+  return std::exchange(accumulators, list);
+}
+
 void Accumulator::start() {
   ObserverList::push(*this);
   is_recording_ = true;

@@ -37,6 +37,8 @@ class Accumulator final : public Observer {
 
   static void tensor_died(std::uint64_t identity) noexcept;
   static const std::vector<Accumulator*>& alive();
+  /// Puts another list in the place of the thread's accumulators; null is an empty one.
+  static std::vector<Accumulator*>* exchange_alive(std::vector<Accumulator*>* list) noexcept;
 
  private:
   class Propagating;

@@ -13,18 +13,17 @@ namespace capstan {
 namespace {
 
 /// What a batched tensor owns in place of elements.
-struct Members : detail::Buffer {
-  const Batch* batch = nullptr;
-  Tensor tensor;
+class Members final : public SymbolicOrigin {
+ public:
+  Members(const Batch* batch, Tensor members) : SymbolicOrigin(batch), tensor(std::move(members)) {}
+  std::string description() const override { return "a member of a batch that is differentiated in one pass"; }
+
+  const Tensor tensor;
 };
 
-void release_members(detail::Buffer* buffer) noexcept { delete static_cast<Members*>(buffer); }
-
 const Members* members_behind(const Tensor& tensor, const Batch* batch) {
-  const detail::TensorRep* rep = tensor.rep_or_null();
-  if (!rep || !rep->is_symbolic || !rep->buffer || rep->buffer->release != release_members) return nullptr;
-  const auto* members = static_cast<const Members*>(rep->buffer);
-  return members->batch == batch ? members : nullptr;
+  const SymbolicOrigin* origin = origin_of(tensor);
+  return origin && origin->maker() == batch ? static_cast<const Members*>(origin) : nullptr;
 }
 
 Shape with_first(std::int64_t size, Shape shape) {
@@ -62,13 +61,7 @@ Shape without_first(Shape shape) {
 }
 
 Tensor Batch::wrap(const Tensor& members) const {
-  Tensor tensor = new_symbolic_tensor(members.dtype(), without_first(members.shape()));
-  auto* behind = new Members;
-  behind->release = release_members;
-  behind->batch = this;
-  behind->tensor = members;
-  tensor.rep_or_null()->buffer = behind;
-  return tensor;
+  return new_symbolic_tensor(members.dtype(), without_first(members.shape()), new Members(this, members));
 }
 
 bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, this); }

@@ -21,6 +21,8 @@ class Batch final : public Recorder {
   /// The same while the batch is active, for those who leave it.
   Tensor members_outside(const Tensor& tensor) const;
   bool has(const Tensor& tensor) const;
+  bool has_made(const Tensor& tensor) const override { return has(tensor); }
+  Recorder* outer() const override { return outer_; }
 
   bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
               std::span<const TensorSpec> specs, std::span<Tensor> outputs) override;

@@ -42,8 +42,11 @@ struct EntryDetails {
   std::vector<Shape> input_shapes;  // if inputs were dropped whose shape is not the output's
   std::vector<DType> input_dtypes;
   std::vector<TensorSpec> outputs;  // of operations with several outputs, to make zeros
-  std::string name;                 // of recorded user functions
+  // Symbolic tensors whose shapes are known only when the function runs, in place of the shapes above.
+  std::vector<Tensor> input_sources, output_sources;
+  std::string name;  // of recorded user functions
   BackwardFunction backward;
+  bool takes_absent_gradients = false;
 };
 
 struct Entry {

@@ -11,14 +11,19 @@
 namespace capstan {
 namespace {
 
+/// A symbolic tensor whose shape only a run of the function tells.
+bool is_known_later(const Tensor& tensor) {
+  return tensor.is_symbolic() && is_plain(tensor.dtype()) && tensor.size() < 0;
+}
+
 Tensor zero_for(const Tensor& source) {
   const TensorSpec spec = value_spec(source);
-  return zeros(spec.shape, spec.dtype);
+  return is_known_later(source) ? zeros_like(source) : zeros(spec.shape, spec.dtype);
 }
 
 Tensor seed_for(const Tensor& target, const Tensor& given, std::size_t index) {
   const TensorSpec spec = value_spec(target);
-  if (!given.is_defined()) return ones(spec.shape, spec.dtype);
+  if (!given.is_defined()) return is_known_later(target) ? ones_like(target) : ones(spec.shape, spec.dtype);
   const std::string name = "GradientTape.gradient: output_gradients[" + std::to_string(index) + "]";
   if (given.dtype() != spec.dtype)
     throw TypeError(name + " must have the target's type " + std::string(dtype_name(spec.dtype)) + ", got " +

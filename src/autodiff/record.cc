@@ -20,10 +20,10 @@ void check_defined(const RecordedOperation& operation) {
 void record_operation(const RecordedOperation& operation) {
   check_defined(operation);
   if (thread_state().paused) return;
+  if (Recorder* recorder = thread_state().recorder) recorder->on_recorded_operation(operation);
   if (operation.backward)
     for (Tape* tape : std::vector<Tape*>(Tape::alive()))
-      if (tape->is_recording())
-        tape->record_function(operation.name, operation.outputs, operation.inputs, operation.backward);
+      if (tape->is_recording()) tape->record_function(operation);
   if (operation.is_seen_forward)
     for (Accumulator* accumulator : std::vector<Accumulator*>(Accumulator::alive()))
       if (accumulator->is_recording()) accumulator->on_function(operation);

@@ -172,11 +172,14 @@ bool Sweep::collect(Entry& entry, std::span<Gradient> dy) {
     if (!sum.is_source) sum = {};
   }
   if (!any || !entry.leads_to_source || dy.size() == 1 || !entry.details) return any;
+  if (entry.details->takes_absent_gradients) return true;
   const std::uint64_t may_be_absent = entry.kind == Entry::Kind::op ? entry.op->facts.gradient_may_be_absent : 0;
   for (std::size_t i = 0; i < dy.size(); ++i) {
     if (dy[i].has_value() || (i < 64 && (may_be_absent >> i & 1))) continue;
     const TensorSpec& spec = entry.details->outputs[i];
-    if (is_trainable(spec.dtype) && is_plain(spec.dtype)) dy[i] = zeros(spec.shape, spec.dtype);
+    const auto& sources = entry.details->output_sources;
+    if (!is_trainable(spec.dtype) || !is_plain(spec.dtype)) continue;
+    dy[i] = i < sources.size() && sources[i].is_defined() ? zeros_like(sources[i]) : zeros(spec.shape, spec.dtype);
   }
   return true;
 }
@@ -211,8 +214,9 @@ void Sweep::call_op_gradient(std::uint32_t index, std::span<Gradient> dy, std::s
     call.describe_dropped(&shape, true, entry.dtypes, needed_inputs(entry));
     run_op_gradient(call, dy, dx);
   } else {
+    const auto& sources = entry.details->input_sources;
     call.describe_dropped(entry.details->input_shapes.data(), false, entry.details->input_dtypes.data(),
-                          needed_inputs(entry));
+                          needed_inputs(entry), sources.empty() ? nullptr : sources.data());
     run_op_gradient(call, dy, dx);
   }
 }

@@ -73,6 +73,8 @@ void Tape::close_abandoned() noexcept {
 
 const std::vector<Tape*>& Tape::alive() { return tapes_of_thread(); }
 
+std::vector<Tape*>* Tape::exchange_alive(std::vector<Tape*>* list) noexcept { return std::exchange(tapes, list); }
+
 void Tape::start() {
   ObserverList::push(*this);
   is_recording_ = true;
@@ -228,13 +230,25 @@ void Tape::save(Entry& made, const OpCall& call) {
                                                  : share_elements(call.output(i), call.output(i).shape()));
 }
 
+namespace {
+
+/// A symbolic tensor costs nothing, and only it can tell a shape that is not known yet.
+void keep_for_shape(const Tensor& tensor, std::size_t i, std::size_t count, std::vector<Tensor>& sources) {
+  if (tensor.size() >= 0 || !tensor.is_symbolic()) return;
+  sources.resize(count);
+  sources[i] = tensor;
+}
+
+}  // namespace
+
 void Tape::describe_inputs(Entry& made, const OpCall& call) {
   const std::size_t count = call.input_count();
   const Saves& saves = call.op().saves;
   bool all_alike = count <= Entry::kFew && call.output_count() == 1;
   for (std::size_t i = 0; i < std::min(count, Entry::kFew); ++i) {
     made.dtypes[i] = call.input(i).dtype();
-    if (!saves.input(i)) all_alike = all_alike && call.input(i).shape() == call.output(0).shape();
+    if (!saves.input(i))
+      all_alike = all_alike && call.input(i).size() >= 0 && call.input(i).shape() == call.output(0).shape();
   }
   made.shapes_like_output = all_alike;
   if (made.shapes_like_output) return;
@@ -242,9 +256,12 @@ void Tape::describe_inputs(Entry& made, const OpCall& call) {
   for (std::size_t i = 0; i < count; ++i) {
     more.input_shapes.push_back(call.input(i).shape());
     more.input_dtypes.push_back(call.input(i).dtype());
+    if (!saves.input(i)) keep_for_shape(call.input(i), i, count, more.input_sources);
   }
-  for (std::size_t i = 0; i < call.output_count(); ++i)
+  for (std::size_t i = 0; i < call.output_count(); ++i) {
     more.outputs.push_back({call.output(i).dtype(), call.output(i).shape()});
+    if (call.output_count() > 1) keep_for_shape(call.output(i), i, call.output_count(), more.output_sources);
+  }
 }
 
 void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer) {
@@ -264,8 +281,8 @@ void Tape::connect_output(const Tensor& tensor, std::uint32_t index, std::uint32
   rep->is_known_by_identity.store(true, std::memory_order_relaxed);
 }
 
-void Tape::record_function(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
-                           const BackwardFunction& backward) {
+void Tape::record_function(const RecordedOperation& operation) {
+  const auto [inputs, outputs] = std::pair(operation.inputs, operation.outputs);
   SmallVector<Edge, 4> edges;
   if (!find_edges(
           inputs.size(), [&](std::size_t i) -> const Tensor& { return inputs[i]; }, edges))
@@ -277,13 +294,17 @@ void Tape::record_function(const std::string& name, std::span<const Tensor> outp
   made.output_count = static_cast<std::uint32_t>(outputs.size());
   set_edges(made, edges);
   EntryDetails& more = made.more();
-  more.name = name;
-  more.backward = backward;
+  more.name = operation.name;
+  more.backward = operation.backward;
+  more.takes_absent_gradients = operation.takes_absent_gradients;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i < Entry::kFew) made.dtypes[i] = inputs[i].dtype();
     more.input_dtypes.push_back(inputs[i].dtype());
   }
-  for (const Tensor& output : outputs) more.outputs.push_back({output.dtype(), output.shape()});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    more.outputs.push_back({outputs[i].dtype(), outputs[i].shape()});
+    keep_for_shape(outputs[i], i, outputs.size(), more.output_sources);
+  }
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
     const bool has_other_producer = outputs[i].rep_or_null()->producer.tape || !is_sole_owner(outputs[i]);
     connect_output(outputs[i], index, i, has_other_producer);

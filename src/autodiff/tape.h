@@ -50,8 +50,7 @@ class Tape final : public Observer {
   void on_variable_access(const Tensor& handle) override {
     if (watches_accessed_) watch(handle);
   }
-  void record_function(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
-                       const BackwardFunction& backward);
+  void record_function(const RecordedOperation& operation);
 
   Edge find(const Tensor& tensor) const;
   bool knows(const Tensor& tensor) const { return find(tensor).exists(); }
@@ -71,6 +70,8 @@ class Tape final : public Observer {
 
   /// Tapes of this thread, recording or not.
   static const std::vector<Tape*>& alive();
+  /// Puts another list in the place of the thread's tapes; null is an empty one.
+  static std::vector<Tape*>* exchange_alive(std::vector<Tape*>* list) noexcept;
 
  private:
   static constexpr std::uint32_t kChunkBits = 5;

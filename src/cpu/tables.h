@@ -47,6 +47,7 @@ KernelTable scan_kernels();
 KernelTable reverse_kernels();
 KernelTable stitch_kernels();
 KernelTable identity_kernels();
+KernelTable placeholder_kernels();
 KernelTable broadcast_args_kernels();
 KernelTable linalg_kernels();
 KernelTable convolution_kernels();

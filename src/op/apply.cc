@@ -8,6 +8,7 @@
 #include "capstan/op/op.h"
 #include "op/observer.h"
 #include "op/runtime.h"
+#include "tensor/symbolic.h"
 
 namespace capstan {
 namespace {
@@ -105,14 +106,24 @@ class TypeBinding {
   std::array<DType, kMaxTypeVariables> bound_{};
 };
 
+/// The list of types that a mixed list of outputs takes from an attribute, null if it takes those of the inputs.
+const std::vector<DType>* types_of_list(const OpRuntime& runtime, const Argument& list, const void* attributes) {
+  const AttributeField* field = runtime.schema && list.is_mixed ? runtime.schema->find(list.count_name) : nullptr;
+  return field ? reinterpret_cast<const std::vector<DType>*>(static_cast<const std::byte*>(attributes) + field->offset)
+               : nullptr;
+}
+
 void set_output_types(const OpRuntime& runtime, const TypeBinding& types, std::span<const InputRef> inputs,
-                      std::span<TensorSpec> specs) {
+                      const void* attributes, std::span<TensorSpec> specs) {
   std::size_t at = 0;
   const auto& outputs = runtime.signature.outputs;
   for (const Argument& argument : outputs) {
     const std::size_t count = argument.is_list ? specs.size() + 1 - outputs.size() : 1;
+    const auto* listed = types_of_list(runtime, argument, attributes);
     for (std::size_t i = 0; i < count && at < specs.size(); ++i, ++at)
-      specs[at].dtype = argument.is_mixed ? inputs[at].tensor->dtype() : types.type_of(argument);
+      specs[at].dtype = listed              ? (*listed)[i]
+                        : argument.is_mixed ? inputs[at].tensor->dtype()
+                                            : types.type_of(argument);
   }
 }
 
@@ -127,13 +138,17 @@ bool any_symbolic(std::span<const InputRef> inputs) {
   return false;
 }
 
+[[noreturn]] void fail_out_of_scope(const OpDef& op, std::span<const InputRef> inputs) {
+  std::string what = "a symbolic tensor";
+  for (const InputRef& input : inputs)
+    if (const SymbolicOrigin* origin = origin_of(*input.tensor)) what = origin->description();
+  throw OutOfScope(std::string(op.name()) + ": got " + what +
+                   " outside of the function whose tracing made it; return the tensor from the function instead");
+}
+
 [[gnu::noinline]] bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                               std::span<const TensorSpec> specs, std::span<Tensor> outputs) {
-  if (!thread_state().recorder)
-    throw OutOfScope(
-        std::string(op.name()) +
-        ": got a symbolic tensor outside of the function whose tracing made it; return the tensor from the "
-        "function instead");
+  if (!thread_state().recorder) fail_out_of_scope(op, inputs);
   return thread_state().recorder->record(op, attributes, inputs, specs, outputs);
 }
 
@@ -175,7 +190,7 @@ DType infer(const OpDef& op, const OpRuntime& runtime, std::span<const InputRef>
   TypeBinding types(op, runtime);
   types.bind_inputs(inputs);
   types.bind_attributes(runtime.schema, attributes);
-  set_output_types(runtime, types, inputs, specs);
+  set_output_types(runtime, types, inputs, attributes, specs);
   InferContext context(op, attributes, inputs, specs);
   op.shape(context);
   return types.key();
@@ -247,7 +262,8 @@ namespace {
 
 std::size_t list_length(const OpDef& op, const OpRuntime& runtime, const Argument& list, std::size_t input_count,
                         const void* attributes) {
-  if (runtime.schema)
+  if (const auto* types = types_of_list(runtime, list, attributes)) return types->size();
+  if (runtime.schema && !list.is_mixed)
     if (const AttributeField* field = runtime.schema->find(list.count_name)) {
       const auto count = std::get<std::int64_t>(field->get(attributes, field->offset));
       if (count < 0 || count > (1 << 20)) fail_output_count(op, list.count_name, count);
@@ -268,6 +284,21 @@ std::size_t output_count(const OpDef& op, std::size_t input_count, const void* a
   for (const Argument& argument : runtime.signature.outputs)
     count += argument.is_list ? list_length(op, runtime, argument, input_count, attributes) : 1;
   return count;
+}
+
+Kernel kernel_for(const OpDef& op, std::span<const InputRef> inputs, const void* attributes) {
+  const OpRuntime& runtime = runtime_of(op);
+  TypeBinding types(op, runtime);
+  types.bind_inputs(inputs);
+  types.bind_attributes(runtime.schema, attributes);
+  const Kernel kernel = runtime.kernels[types.key()];
+  if (!kernel) fail_no_kernel(op, types.key());
+  return kernel;
+}
+
+DType infer_call(const OpDef& op, std::span<const InputRef> inputs, const void* attributes,
+                 std::span<TensorSpec> outputs) {
+  return infer(op, runtime_of(op), inputs, attributes, outputs);
 }
 
 std::vector<TensorSpec> infer_outputs(const OpDef& op, std::span<const Tensor> inputs, const AttributeMap& attributes) {

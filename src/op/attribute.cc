@@ -14,6 +14,8 @@ void write(std::ostream& out, const T& value) {
     out << (value ? "true" : "false");
   else if constexpr (std::is_same_v<T, std::string>)
     out << '"' << value << '"';
+  else if constexpr (std::is_same_v<T, FunctionAttribute>)
+    out << value.name;
   else if constexpr (!std::is_same_v<T, std::monostate>)
     out << value;
 }
@@ -52,7 +54,9 @@ constexpr const char* kKindNames[] = {"nothing",
                                       "a list of bools",
                                       "a list of strings",
                                       "a list of types",
-                                      "a list of shapes"};
+                                      "a list of shapes",
+                                      "a function",
+                                      "a list of functions"};
 
 }  // namespace
 

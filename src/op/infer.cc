@@ -4,6 +4,7 @@
 
 #include "capstan/base/error.h"
 #include "capstan/op/op.h"
+#include "op/observer.h"
 #include "tensor/integers.h"
 
 namespace capstan {
@@ -16,6 +17,11 @@ void InferContext::fail(const std::string& message) const {
 
 void InferContext::fail_type(const std::string& message) const {
   throw TypeError(std::string(op_name()) + ": " + message);
+}
+
+const Tensor* InferContext::traced_value(std::size_t i) const {
+  Recorder* recorder = thread_state().recorder;
+  return recorder ? recorder->constant_value(*inputs_[i].tensor) : nullptr;
 }
 
 std::vector<std::int64_t> InferContext::integers(std::size_t i) const {
@@ -31,6 +37,8 @@ Shape InferContext::shape_from_input(std::size_t i, bool allow_unknown) const {
   const Shape& given = input_shape(i);
   require_rank(i, 1, "shape");
   if (!input_value(i)) {
+    if (Recorder* recorder = thread_state().recorder; recorder && inputs_[i].tensor->is_symbolic())
+      if (Shape known = recorder->constant_shape(*inputs_[i].tensor); known.has_rank()) return known;
     if (given.rank() != 1 || given[0] < 0) return Shape::unknown();
     if (given[0] > Shape::kMaxRank) fail("a shape has at most 254 dimensions, got " + std::to_string(given[0]));
     return Shape::unknown_dims(static_cast<int>(given[0]));

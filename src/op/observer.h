@@ -21,6 +21,8 @@ class Observer {
   Observer* outer_ = nullptr;
 };
 
+struct RecordedOperation;
+
 /// Takes calls in place of the kernels and makes symbolic outputs.
 class Recorder {
  public:
@@ -29,6 +31,16 @@ class Recorder {
   /// observers have been told of.
   virtual bool record(const OpDef& op, const void* attributes, std::span<const InputRef> inputs,
                       std::span<const TensorSpec> specs, std::span<Tensor> outputs) = 0;
+  /// The value of a symbolic tensor that is the same in every run, null if it is not known.
+  virtual const Tensor* constant_value(const Tensor& /*tensor*/) { return nullptr; }
+  /// What is known of the sizes in a symbolic vector that stands for a shape.
+  virtual Shape constant_shape(const Tensor& /*sizes*/) { return Shape::unknown(); }
+  /// An operation with a gradient function of its own was recorded on the tapes.
+  virtual void on_recorded_operation(const RecordedOperation& /*operation*/) {}
+  /// Did this recorder make the tensor?
+  virtual bool has_made(const Tensor& /*tensor*/) const { return false; }
+  /// The recorder that was active when this one began.
+  virtual Recorder* outer() const { return nullptr; }
 };
 
 /// What `apply` looks at, per thread.

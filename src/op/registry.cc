@@ -44,6 +44,15 @@ void check_list_lengths(const OpDef& op, const OpRuntime& runtime) {
   const Signature& signature = runtime.signature;
   for (const Argument& output : signature.outputs) {
     if (!output.is_list) continue;
+    if (output.is_mixed) {
+      const bool has_types = field_of<std::vector<DType>>(op, runtime.schema, output.count_name, "a list of types");
+      if (!has_types && std::ranges::none_of(signature.inputs, [&](const Argument& input) {
+            return input.is_mixed && input.count_name == output.count_name;
+          }))
+        fail_record(op, "nothing says which types the list " + quoted(output.name) +
+                            " of outputs has; give it an attribute " + quoted(output.count_name));
+      continue;
+    }
     const bool has_field = field_of<std::int64_t>(op, runtime.schema, output.count_name, "an integer");
     if (!has_field && std::ranges::none_of(signature.inputs, &Argument::is_list))
       fail_record(op, "nothing says how long the list " + quoted(output.name) +
@@ -109,6 +118,7 @@ class Registry {
       enter(*op, found == kernels.end() ? KernelSet{} : found->second);
       if (found != kernels.end()) kernels.erase(found);
     }
+    for (const OpDef* op : function_ops()) enter(*op, op->cpu);
     if (!kernels.empty())
       throw Internal("kernel table: " + std::string(kernels.begin()->first->name()) + " is in no family's list of ops");
   }

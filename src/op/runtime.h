@@ -28,10 +28,12 @@ struct KernelRow {
   KernelSet kernels;
 };
 
-// The registry stands below the folders that define ops and kernels, so it is told of them by name only: these two are
-// defined in ops/all.cc and cpu/all.cc.
+// The registry stands below the folders that define ops and kernels, so it is told of them by name only: these are defined in
+// ops/all.cc, cpu/all.cc and function/flow_ops.cc.
 std::span<const OpDef* const> builtin_ops();
 std::span<const KernelRow> builtin_kernels();
+/// Ops whose attributes are functions, with their kernels in their records; defined in function/flow_ops.cc.
+std::span<const OpDef* const> function_ops();
 
 /// The op's runtime part; registers all built-in ops at the first call.
 const detail::OpRuntime& register_builtin(const OpDef& op);
@@ -45,7 +47,16 @@ inline const detail::OpRuntime& runtime_of(const OpDef& op) {
 /// The number of outputs that a call with these inputs and attributes has.
 std::size_t output_count(const OpDef& op, std::size_t input_count, const void* attributes);
 
-/// What the shape function says of the outputs: step 1 of `apply` alone.
+/// The kernel for inputs of these types. Throws TypeError if they do not fit the signature, Unimplemented if there is
+/// none.
+Kernel kernel_for(const OpDef& op, std::span<const InputRef> inputs, const void* attributes);
+
+/// Step 1 of `apply` alone: types and shapes of the outputs, of which there are `output_count`. Returns the type that
+/// chooses the kernel.
+DType infer_call(const OpDef& op, std::span<const InputRef> inputs, const void* attributes,
+                 std::span<TensorSpec> outputs);
+
+/// The same for attributes by name.
 std::vector<TensorSpec> infer_outputs(const OpDef& op, std::span<const Tensor> inputs, const AttributeMap& attributes);
 bool has_any_kernel(const OpDef& op);
 

@@ -78,6 +78,7 @@ class Parser {
       expect('.');
       expect('.');
       argument.is_list = argument.is_mixed = true;
+      argument.count_name = type;
       return argument;
     }
     argument.dtype = fixed_type(type);
@@ -143,13 +144,18 @@ class Parser {
           argument.type_variable = declared[static_cast<std::size_t>(argument.type_variable)];
   }
 
+  bool has_types_of_its_own(const Argument& list) const {
+    const auto shares = [&](const Argument& input) { return input.is_mixed && input.count_name == list.count_name; };
+    return std::ranges::none_of(signature_.inputs, shares);
+  }
+
   void check_output_lists() const {
     const auto is_list = [](const Argument& argument) { return argument.is_list; };
     const auto& [inputs, outputs] = std::tie(signature_.inputs, signature_.outputs);
     const auto list = std::ranges::find_if(outputs, is_list);
     if (list == outputs.end()) return;
     if (std::ranges::count_if(outputs, is_list) > 1) fail("there is more than one list among the outputs");
-    if (!list->is_mixed) return;
+    if (!list->is_mixed || has_types_of_its_own(*list)) return;
     const auto at = static_cast<std::size_t>(list - outputs.begin());
     if (at >= inputs.size() || !inputs[at].is_mixed || std::ranges::count_if(inputs, is_list) > 1)
       fail("the mixed list '" + list->name + "' of outputs must stand where the only list of inputs does, a mixed one");

@@ -34,7 +34,7 @@ struct Argument {
   int type_variable = -1;        // index into Signature::type_variables
   bool is_list = false;          // N*T, N*int32 or T...
   bool is_mixed = false;         // T...: every element has its own type
-  std::string count_name;        // N
+  std::string count_name;        // N, or the name of the list of types
 };
 
 struct Signature {
@@ -45,7 +45,8 @@ struct Signature {
 };
 
 /// Throws InvalidArgument, quoting the signature and the place that cannot be read. Among the outputs at most one is a
-/// list; a mixed one stands at the place of the only list among the inputs, from which it takes its types.
+/// list; a mixed one takes its types from the only list among the inputs, a mixed one of the same name at the same
+/// place, or from the attribute of its name.
 Signature parse_signature(std::string_view text);
 
 /// "{float32, int32}", or the group's name where one fits.

@@ -43,6 +43,7 @@ std::span<const OpDef* const> builtin_ops() {
         broadcast_args_ops(),
         linalg_ops(),
         nn_ops(),
+        placeholder_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

@@ -107,6 +107,7 @@ const OpDef zeros_like_op{
     .shape = shape::unchanged,
     .gradient = not_differentiable,
     .batching = batching::elementwise,
+    .facts = {.shapes_only = true},
 };
 
 const OpDef ones_like_op{
@@ -115,6 +116,7 @@ const OpDef ones_like_op{
     .shape = shape::unchanged,
     .gradient = not_differentiable,
     .batching = batching::elementwise,
+    .facts = {.shapes_only = true},
 };
 
 const OpDef identity_op{
@@ -143,6 +145,7 @@ const OpDef shape_op{
     .shape = shape_shape,
     .gradient = not_differentiable,
     .attributes = attributes<ShapeAttributes>,
+    .facts = {.shapes_only = true},
 };
 
 Tensor shape_tensor(const Shape& shape) {

@@ -32,7 +32,7 @@ Tensor shape_tensor(const Shape& shape, DType dtype) {
 Tensor shape_of_input(const OpCall& call, std::size_t i, DType dtype) {
   const Shape& shape = call.input_shape(i);
   if (shape.is_fully_known()) return shape_tensor(shape, dtype);
-  if (call.has_input(i)) return shape_of(call.input(i), dtype);
+  if (const Tensor* source = call.shape_source(i)) return shape_of(*source, dtype);
   throw Unimplemented(std::string(call.op().name()) + ": its gradient needs the shape of input " + std::to_string(i) +
                       ", which is known only as " + shape.to_string());
 }

@@ -152,5 +152,6 @@ OpList identity_ops();
 OpList broadcast_args_ops();
 OpList linalg_ops();
 OpList nn_ops();
+OpList placeholder_ops();
 
 }  // namespace capstan

@@ -84,6 +84,7 @@ const OpDef shape_n_op{
     .shape = shape_n_shape,
     .gradient = not_differentiable,
     .attributes = attributes<ShapeAttributes>,
+    .facts = {.shapes_only = true},
 };
 
 const OpDef size_op{
@@ -92,6 +93,7 @@ const OpDef size_op{
     .shape = shape::scalar,
     .gradient = not_differentiable,
     .attributes = attributes<ShapeAttributes>,
+    .facts = {.shapes_only = true},
 };
 
 const OpDef rank_op{
@@ -99,6 +101,7 @@ const OpDef rank_op{
     .summary = "The number of dimensions.",
     .shape = shape::scalar,
     .gradient = not_differentiable,
+    .facts = {.shapes_only = true},
 };
 
 const OpDef expand_dims_op{

@@ -14,10 +14,10 @@ namespace {
 
 /// The handle's declared value, where the handle is known.
 TensorSpec declared(const InferContext& context) {
-  const Tensor* handle = context.input_value(0);
-  if (handle && handle->size() != 1)
-    context.fail("a handle must have exactly one element, got shape " + handle->shape().to_string());
-  const Resource* resource = handle ? resource_of(*handle) : nullptr;
+  const Tensor& handle = context.input(0);
+  if (!handle.is_symbolic() && handle.size() != 1)
+    context.fail("a handle must have exactly one element, got shape " + handle.shape().to_string());
+  const Resource* resource = resource_of(handle);
   if (!resource) return {DType::invalid, Shape::unknown()};
   return {resource->value_dtype(), resource->value_shape()};
 }
@@ -137,7 +137,7 @@ const OpDef var_is_initialized_op{
     .summary = "Whether the variable has a value.",
     .shape = shape::scalar,
     .gradient = not_differentiable,
-    .facts = {.stateful = true},
+    .facts = {.stateful = true, .reads_only = true},
 };
 
 const OpDef read_variable_op{
@@ -148,7 +148,7 @@ const OpDef read_variable_op{
     .forward = [](const OpCall&, std::span<const Tensor> tangents, std::span<Tensor> out) { out[0] = tangents[0]; },
     .attributes = attributes<VariableAttributes>,
     .saves = Saves::nothing(),
-    .facts = {.stateful = true},
+    .facts = {.stateful = true, .reads_only = true},
 };
 
 const OpDef assign_variable_op{
@@ -184,7 +184,7 @@ const OpDef variable_shape_op{
     .shape = variable_shape_shape,
     .gradient = not_differentiable,
     .attributes = attributes<VariableShapeAttributes>,
-    .facts = {.stateful = true},
+    .facts = {.stateful = true, .reads_only = true},
 };
 
 const OpDef destroy_resource_op{
@@ -205,7 +205,7 @@ const OpDef resource_gather_op{
     .gradient = [](const OpCall& call, Tensor dy) { return gather_gradient(call, dy); },
     .attributes = attributes<ResourceGatherAttributes>,
     .saves = Saves::all_inputs(),
-    .facts = {.stateful = true},
+    .facts = {.stateful = true, .reads_only = true},
 };
 
 const OpDef resource_scatter_add_op{

@@ -25,7 +25,7 @@ class VariableResource final : public Resource {
   std::uint64_t sequence() const { return sequence_; }
   /// Set once, by the variable that makes the storage.
   void set_trainable(bool trainable) { is_trainable_ = trainable; }
-  bool is_trainable() const { return is_trainable_; }
+  bool is_trainable() const override { return is_trainable_; }
   /// What `Variable` knows of the storage beside its value; set once, with it.
   void set_info(std::shared_ptr<const void> info) { info_ = std::move(info); }
   const std::shared_ptr<const void>& info() const { return info_; }

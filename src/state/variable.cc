@@ -1,12 +1,14 @@
 #include "capstan/state/variable.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <shared_mutex>
 
 #include "autodiff/tape.h"
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/base/error.h"
+#include "function/created_variables.h"
 #include "ops/state.h"
 #include "ops/variable_resource.h"
 #include "tensor/storage.h"
@@ -14,7 +16,12 @@
 namespace capstan {
 namespace {
 
-VariableResource& resource(const Tensor& handle) { return static_cast<VariableResource&>(*resource_of(handle)); }
+/// The storage, or while tracing a description of it.
+Resource& resource(const Tensor& handle) { return *resource_of(handle); }
+VariableResource& storage(const Tensor& handle) { return variable_of(handle, "Variable"); }
+
+/// The order in which variables were made; descriptions come first.
+std::uint64_t creation_of(const Tensor& handle) { return handle.is_symbolic() ? 0 : storage(handle).sequence(); }
 
 Tensor new_handle(const std::string& name, DType dtype, const Shape& shape) {
   const VarHandleAttributes attributes{.container = "", .shared_name = name, .dtype = dtype, .shape = shape};
@@ -38,11 +45,18 @@ Variable::Variable(Tensor initial_value, const VariableOptions& options) {
   const bool by_default = options.synchronization != VariableSynchronization::on_read;
   info_ = std::make_shared<const Info>(
       Info{options.trainable.value_or(by_default), options.synchronization, options.aggregation});
+  // The variable lives outside of a function that is being traced.
+  std::optional<InitScope> eager;
+  if (is_tracing()) eager.emplace();
   handle_ = new_handle(options.name, value.dtype(), shape);
-  resource(handle_).set_trainable(info_->trainable);
-  resource(handle_).set_info(info_);
-  const AssignAttributes attributes{.dtype = value.dtype(), .validate_shape = false};
-  apply_all(assign_variable_op, {handle_, value}, &attributes);
+  storage(handle_).set_trainable(info_->trainable);
+  storage(handle_).set_info(info_);
+  if (!value.is_symbolic()) {
+    const AssignAttributes attributes{.dtype = value.dtype(), .validate_shape = false};
+    apply_all(assign_variable_op, {handle_, value}, &attributes);
+  }
+  eager.reset();
+  note_created_variable(handle_, value.is_symbolic() ? value : Tensor());
 }
 
 Variable Variable::from_handle(const Tensor& handle) {
@@ -50,9 +64,10 @@ Variable Variable::from_handle(const Tensor& handle) {
     throw TypeError("Variable::from_handle: needs a tensor of type resource");
   Variable variable;
   variable.handle_ = handle;
-  const VariableResource& storage = variable_of(handle, "Variable::from_handle");
-  variable.info_ = storage.info() ? std::static_pointer_cast<const Info>(storage.info())
-                                  : std::make_shared<const Info>(Info{storage.is_trainable(), {}, {}});
+  std::shared_ptr<const void> known;
+  if (!handle.is_symbolic()) known = variable_of(handle, "Variable::from_handle").info();
+  variable.info_ = known ? std::static_pointer_cast<const Info>(known)
+                         : std::make_shared<const Info>(Info{resource(handle).is_trainable(), {}, {}});
   return variable;
 }
 
@@ -68,8 +83,8 @@ Shape Variable::shape() const { return resource(handle_).value_shape(); }
 bool Variable::is_same(const Variable& other) const { return resource_of(handle_) == resource_of(other.handle_); }
 
 bool Variable::is_initialized() const {
-  std::shared_lock lock(resource(handle_).mutex());
-  return resource(handle_).is_initialized();
+  std::shared_lock lock(storage(handle_).mutex());
+  return storage(handle_).is_initialized();
 }
 
 Tensor Variable::converted(Operand& value, const char* function) const {
@@ -155,8 +170,8 @@ std::ostream& operator<<(std::ostream& out, const Variable& variable) { return o
 std::vector<Variable> GradientTape::watched_variables() const {
   std::vector<Variable> variables;
   for (const Tensor& handle : tape_->watched_handles()) variables.push_back(Variable::from_handle(handle));
-  std::sort(variables.begin(), variables.end(), [](const Variable& a, const Variable& b) {
-    return resource(a.handle()).sequence() < resource(b.handle()).sequence();
+  std::stable_sort(variables.begin(), variables.end(), [](const Variable& a, const Variable& b) {
+    return creation_of(a.handle()) < creation_of(b.handle());
   });
   return variables;
 }

@@ -20,6 +20,8 @@ class Resource {
   /// What a handle says of the value behind it.
   virtual DType value_dtype() const { return DType::invalid; }
   virtual Shape value_shape() const { return Shape::unknown(); }
+  /// Do tapes follow it when it is read?
+  virtual bool is_trainable() const { return false; }
 
   detail::RefCount refs;
 };

@@ -27,8 +27,8 @@ T* mutable_values(Tensor& tensor) {
 /// Is the handle the only one, to elements that no other tensor shares? Then a kernel may write over them.
 bool is_sole_owner(const Tensor& tensor);
 
-/// A scalar tensor that holds a resource, and the resource in it (null if the handle is empty). Throws InvalidArgument
-/// for a tensor of no or several handles, TypeError for one of another type.
+/// A scalar tensor that holds a resource, and the resource in it (null if the handle is empty; a description if it is
+/// symbolic). Throws InvalidArgument for a tensor of no or several handles, TypeError for one of another type.
 Tensor make_resource_tensor(ResourceHandle handle);
 Resource* resource_of(const Tensor& handle);
 

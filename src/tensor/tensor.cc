@@ -147,9 +147,10 @@ Tensor new_tensor(DType dtype, const Shape& shape) {
   return tensor;
 }
 
-Tensor new_symbolic_tensor(DType dtype, const Shape& shape) {
+Tensor new_symbolic_tensor(DType dtype, const Shape& shape, SymbolicOrigin* origin) {
   Tensor tensor = Tensor::adopt(detail::new_rep(dtype, shape, shape.num_elements()));
   tensor.rep_or_null()->is_symbolic = true;
+  tensor.rep_or_null()->buffer = origin;
   return tensor;
 }
 
@@ -194,11 +195,23 @@ Tensor make_resource_tensor(ResourceHandle handle) {
   return tensor;
 }
 
+namespace {
+
+Resource* described_resource(const Tensor& handle) {
+  static auto* const unknown = new ResourceDescription("unknown", DType::invalid, Shape::unknown(), false);
+  const SymbolicOrigin* origin = origin_of(handle);
+  Resource* known = origin ? origin->resource().get() : nullptr;
+  return known ? known : unknown;
+}
+
+}  // namespace
+
 Resource* resource_of(const Tensor& handle) {
   if (handle.dtype() != DType::resource)
     throw TypeError("a handle must have type resource, got " + std::string(dtype_name(handle.dtype())));
-  if (handle.size() != 1)
+  if (handle.size() != 1 && !handle.is_symbolic())
     throw InvalidArgument("a handle must have exactly one element, got shape " + handle.shape().to_string());
+  if (handle.is_symbolic()) return described_resource(handle);
   return static_cast<const ResourceHandle*>(handle.raw_data())->get();
 }
 
@@ -237,8 +250,15 @@ Tensor Tensor::from_memory(void* data, DType dtype, const Shape& shape, std::fun
 
 const void* Tensor::raw_data() const {
   if (rep().is_symbolic) [[unlikely]]
-    throw OutOfScope("a symbolic tensor has no value: it stands for a value inside the function being traced");
+    throw_symbolic();
   return rep_->data;
+}
+
+void Tensor::throw_symbolic() const {
+  const SymbolicOrigin* origin = origin_of(*this);
+  throw OutOfScope("a symbolic tensor has no value" + (origin ? ": it is " + origin->description() : "") +
+                   "; it stands for a value that is there only when the function runs: return it from the function, "
+                   "or use cond and while_loop where its value decides");
 }
 
 Tensor::operator bool() const {

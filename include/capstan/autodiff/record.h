@@ -29,6 +29,8 @@ struct RecordedOperation {
   ForwardFunction forward = {};
   /// False: accumulators do not see the operation, whatever functions it has.
   bool is_seen_forward = true;
+  /// The backward function gets `Gradient()` for outputs that have none, instead of zeros.
+  bool takes_absent_gradients = false;
 };
 
 /// Notes on every recording tape that follows one of the inputs that the outputs came from them, and gives the outputs

@@ -27,10 +27,21 @@
 
 namespace capstan {
 
-/// The value of one attribute: what TensorFlow's files can hold (functions follow with the function folder).
-using AttributeValue = std::variant<std::monostate, std::int64_t, float, bool, std::string, DType, Shape, Tensor,
-                                    std::vector<std::int64_t>, std::vector<float>, std::vector<bool>,
-                                    std::vector<std::string>, std::vector<DType>, std::vector<Shape>>;
+class GraphFunction;
+
+/// A function as an attribute of a call, a branch or a loop: by its name, and the function itself where it is known.
+struct FunctionAttribute {
+  std::string name;
+  std::shared_ptr<const GraphFunction> function;
+
+  bool operator==(const FunctionAttribute&) const = default;
+};
+
+/// The value of one attribute: what TensorFlow's files can hold.
+using AttributeValue =
+    std::variant<std::monostate, std::int64_t, float, bool, std::string, DType, Shape, Tensor,
+                 std::vector<std::int64_t>, std::vector<float>, std::vector<bool>, std::vector<std::string>,
+                 std::vector<DType>, std::vector<Shape>, FunctionAttribute, std::vector<FunctionAttribute>>;
 using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
 
 /// "3", "true", "\"SAME\"", "float32", "[1,2]".

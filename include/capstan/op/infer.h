@@ -28,7 +28,7 @@ class InferContext {
   const Shape& input_shape(std::size_t i) const { return inputs_[i].tensor->shape(); }
   /// The input's value, or null where only its type and shape are known.
   const Tensor* input_value(std::size_t i) const {
-    return inputs_[i].tensor->is_symbolic() ? nullptr : inputs_[i].tensor;
+    return inputs_[i].tensor->is_symbolic() ? traced_value(i) : inputs_[i].tensor;
   }
   const Tensor& input(std::size_t i) const { return *inputs_[i].tensor; }
   template <class Attributes>
@@ -62,6 +62,9 @@ class InferContext {
   [[noreturn]] void fail_type(const std::string& message) const;
 
  private:
+  /// The value of a symbolic input that is the same in every run of the traced function.
+  const Tensor* traced_value(std::size_t i) const;
+
   const OpDef& op_;
   const void* attributes_;
   std::span<const InputRef> inputs_;

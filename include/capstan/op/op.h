@@ -154,6 +154,8 @@ struct OpFacts {
   bool elementwise = false;  // output element i depends on the inputs' elements at i (after broadcasting) alone
   bool commutative = false;  // the first two inputs may change places
   bool stateful = false;     // may not be merged, folded or dropped
+  bool reads_only = false;   // looks at the resources among its inputs and changes none
+  bool shapes_only = false;  // looks at the shapes of its inputs alone
   /// Outputs whose absent gradient stays absent instead of becoming zeros (bit i: output i).
   std::uint64_t gradient_may_be_absent = 0;
 };

@@ -45,6 +45,12 @@ class OpCall {
   const Shape& input_shape(std::size_t i) const {
     return has_input(i) ? inputs_[i].tensor->shape() : dropped_shapes_[same_shape_ ? 0 : i];
   }
+  /// A tensor that has the shape of input `i`, for gradients that ask for a shape which is known only when the function
+  /// runs; null if there is none.
+  const Tensor* shape_source(std::size_t i) const {
+    if (has_input(i)) return inputs_[i].tensor;
+    return shape_sources_ && shape_sources_[i].is_defined() ? shape_sources_ + i : nullptr;
+  }
   DType input_dtype(std::size_t i) const { return has_input(i) ? inputs_[i].tensor->dtype() : dropped_dtypes_[i]; }
   /// In a gradient function: will anybody look at the gradient of input `i`? Others may be left empty.
   bool needs_gradient(std::size_t i) const noexcept { return i >= 64 || (needed_ >> i & 1); }
@@ -60,8 +66,10 @@ class OpCall {
   std::span<const Tensor> outputs() const noexcept { return outputs_; }
 
   /// For the tape: what it knows of inputs that it did not keep.
-  void describe_dropped(const Shape* shapes, bool same_shape, const DType* dtypes, std::uint64_t needed) noexcept {
+  void describe_dropped(const Shape* shapes, bool same_shape, const DType* dtypes, std::uint64_t needed,
+                        const Tensor* sources = nullptr) noexcept {
     dropped_shapes_ = shapes;
+    shape_sources_ = sources;
     same_shape_ = same_shape;
     dropped_dtypes_ = dtypes;
     needed_ = needed;
@@ -75,6 +83,7 @@ class OpCall {
   std::span<const InputRef> inputs_;
   std::span<const Tensor> outputs_;
   const Shape* dropped_shapes_ = nullptr;
+  const Tensor* shape_sources_ = nullptr;
   const DType* dropped_dtypes_ = nullptr;
   std::uint64_t needed_ = ~std::uint64_t{0};
   bool same_shape_ = false;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "capstan/function/detail/arguments.h"
 #include "capstan/op/gradient.h"
 #include "capstan/ops/operand.h"
 #include "capstan/tensor/tensor.h"
@@ -115,5 +116,17 @@ class Variable {
 Tensor gather(const Variable& variable, const Tensor& indices);
 
 std::ostream& operator<<(std::ostream& out, const Variable& variable);
+
+namespace detail {
+
+/// A variable among the arguments of a function is passed by its handle.
+template <>
+struct HandleArgument<Variable> {
+  static constexpr bool is_handle = true;
+  static Tensor handle(const Variable& variable) { return variable.handle(); }
+  static Variable from_handle(const Tensor& handle, const Variable&) { return Variable::from_handle(handle); }
+};
+
+}  // namespace detail
 
 }  // namespace capstan

@@ -106,6 +106,7 @@ class Tensor {
     return *rep_;
   }
   [[noreturn]] static void throw_undefined();
+  [[noreturn]] void throw_symbolic() const;
   void check_element_type(DType asked) const;
   void check_one_element(const char* what) const;
 
