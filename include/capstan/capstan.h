@@ -11,6 +11,7 @@
 #include "capstan/autodiff/gradient_tape.h"
 #include "capstan/autodiff/jacobian.h"
 #include "capstan/autodiff/record.h"
+#include "capstan/function/control_flow.h"
 #include "capstan/function/function.h"
 #include "capstan/base/error.h"
 #include "capstan/base/threads.h"

@@ -120,6 +120,7 @@ Derivatives::Derivatives(const TracedFunction& function, bool full)
       traced_graph_(function.graph()),
       extended_(extend(function)) {
   for (std::size_t i = 0; i < extended_->inputs().size(); ++i) input_of_.emplace(extended_->inputs()[i], i);
+  needed_inputs_.resize(extended_->inputs().size());
   set_forward();
   // Gradients also arrive at what is handed out for the first gradient, which asks for more, until nothing new comes.
   for (bool grows = true; grows;) {
@@ -136,6 +137,7 @@ bool Derivatives::add_sides(const TracedFunction& derivative) {
   for (const Tensor& capture : derivative.captures()) {
     const auto [graph, at] = place_of(capture);
     if (graph != extended_->graph().get() && graph != traced_graph_.get()) continue;
+    if (const auto input = input_of_.find(at); input != input_of_.end()) needed_inputs_[input->second] = true;
     if (input_of_.contains(at) || output_of_.contains(at)) continue;
     output_of_.emplace(at, result_count_ + sides_.size());
     sides_.push_back(at);

@@ -39,6 +39,13 @@ class Derivatives {
   /// The outputs of the forward form that gradients may arrive at.
   std::size_t recorded_count() const { return is_full_ ? forward_->outputs().size() : result_count_; }
 
+  /// The function whose derivatives these are; its outputs are the first of the forward form.
+  const TracedFunctionPtr& extended() const { return extended_; }
+  /// What the forward form hands out besides the results, in order.
+  const std::vector<Endpoint>& sides() const { return sides_; }
+  /// Do derivatives ask for the value of this input?
+  bool needs_input(std::size_t i) const { return needed_inputs_[i]; }
+
   /// From the gradients of the outputs that have one to those of the inputs.
   const DerivativeFunction& backward(const std::vector<bool>& has_gradient) const;
   /// From the tangents of the inputs that have one to those of the outputs.
@@ -63,6 +70,7 @@ class Derivatives {
   std::vector<Endpoint> sides_;
   TracedFunctionPtr forward_;
   std::map<Endpoint, std::size_t> input_of_, output_of_;
+  std::vector<bool> needed_inputs_;
   mutable std::recursive_mutex mutex_;
   mutable std::map<std::vector<bool>, DerivativeFunction> backward_, tangents_;
 };

@@ -273,6 +273,7 @@ std::vector<Tensor> FunctionCore::call_concrete(const Concrete& concrete, std::s
   if (capstan::thread_state().observers)
     for (const Tensor& input : inputs)
       if (input.dtype() == DType::resource && resource_of(input)->is_trainable()) watch_accessed_variable(input);
+  if (Trace* around = Trace::current()) around->note_embedded(concrete.function->embedded());
   return call_function(concrete.function, inputs);
 }
 

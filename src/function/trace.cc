@@ -47,9 +47,14 @@ void Trace::alias(const Tensor& outer, const Tensor& as) {
     aliases_.emplace(identity_of(outer), as);
 }
 
+/// Traces inside of this one may take what this one may take.
+bool Trace::has_made(const Tensor& tensor) const {
+  return GraphRecorder::has_made(tensor) ||
+         std::ranges::any_of(sources_, [&](const auto& source) { return source->endpoint_of(tensor).node >= 0; });
+}
+
 bool Trace::may_capture(const Tensor& tensor) const {
-  if (std::ranges::any_of(sources_, [&](const auto& source) { return source->endpoint_of(tensor).node >= 0; }))
-    return true;
+  if (has_made(tensor)) return true;
   for (const Recorder* recorder = outer_; recorder; recorder = recorder->outer())
     if (recorder->has_made(tensor)) return true;
   return false;
@@ -86,7 +91,10 @@ Endpoint Trace::capture_symbolic(const Tensor& tensor, std::string_view op) {
   // Copies of one graph number their nodes alike.
   const bool is_source = std::ranges::any_of(sources_, [&](const auto& each) { return each.get() == maker; });
   const std::pair<const void*, Endpoint> key{is_source ? nullptr : maker, at};
-  return once(by_endpoint_, key, [&] { return capture_input(tensor); });
+  return once(by_endpoint_, key, [&] {
+    const Tensor* value = is_source ? const_cast<GraphBody*>(maker)->constant_value(at) : nullptr;
+    return value ? add_constant(*value) : capture_input(tensor);
+  });
 }
 
 Endpoint Trace::capture_input(const Tensor& tensor) {
@@ -112,6 +120,27 @@ void Trace::on_recorded_operation(const RecordedOperation& operation) {
   noted.takes_absent_gradients = operation.takes_absent_gradients;
   noted.position = graph().size();
   noted_.push_back(std::move(noted));
+}
+
+TracedFunctionPtr Trace::finish_with(std::span<const Tensor> outputs, std::span<const Tensor> captures, Trace& around) {
+  around.note_embedded(embedded_);
+  std::vector<Endpoint> places;
+  for (const Tensor& each : captures) places.push_back(place_in(each, around));
+  captures_.assign(captures.begin(), captures.end());
+  capture_places_ = std::move(places);
+  return finish(outputs);
+}
+
+/// The placeholder for a capture, which may stand for the same value of the trace around as another tensor does.
+Endpoint Trace::place_in(const Tensor& capture, Trace& around) {
+  const Endpoint wanted = around.resolve(capture, graph().name());
+  for (std::size_t i = 0; i < captures_.size(); ++i)
+    if (around.resolve(captures_[i], graph().name()) == wanted) return capture_places_[i];
+  const std::size_t before = captures_.size();
+  const Endpoint made = capture_input(capture);
+  captures_.resize(before);
+  capture_places_.resize(before);
+  return made;
 }
 
 TracedFunctionPtr Trace::finish(std::span<const Tensor> outputs) {

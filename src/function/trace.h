@@ -38,11 +38,19 @@ class Trace final : public GraphRecorder {
 
   const std::vector<Tensor>& captures() const { return captures_; }
   std::vector<CreatedVariable>& created_variables() { return created_; }
+  /// A function called here holds these as constants.
+  void note_embedded(std::span<const Tensor> constants) {
+    embedded_.insert(embedded_.end(), constants.begin(), constants.end());
+  }
   Recorder* outer() const override { return outer_; }
+  bool has_made(const Tensor& tensor) const override;
   void on_recorded_operation(const RecordedOperation& operation) override;
 
   /// The function whose results are `outputs`, tensors of this trace or from outside.
   TracedFunctionPtr finish(std::span<const Tensor> outputs);
+  /// The same with these captures, which include its own, in this order. The trace around takes note of tensors that
+  /// became constants here.
+  TracedFunctionPtr finish_with(std::span<const Tensor> outputs, std::span<const Tensor> captures, Trace& around);
 
   /// Operations of this thread go into the trace while this lives.
   class Active {
@@ -62,6 +70,7 @@ class Trace final : public GraphRecorder {
   Endpoint capture_resource(const Tensor& handle, std::string_view op);
   Endpoint capture_symbolic(const Tensor& tensor, std::string_view op);
   Endpoint capture_input(const Tensor& tensor);
+  Endpoint place_in(const Tensor& capture, Trace& around);
 
   Recorder* const outer_;
   std::vector<std::shared_ptr<const GraphBody>> sources_;
