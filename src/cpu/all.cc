@@ -40,6 +40,7 @@ std::span<const KernelRow> builtin_kernels() {
         cpu::stitch_kernels(),
         cpu::identity_kernels(),
         cpu::placeholder_kernels(),
+        cpu::tensor_list_kernels(),
         cpu::broadcast_args_kernels(),
         cpu::linalg_kernels(),
         cpu::convolution_kernels(),

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capstan/ops/array.h"
 #include "cpu/broadcast.h"
 #include "cpu/storage_types.h"
 #include "cpu/tables.h"
+#include "op/observer.h"
+#include "ops/tensor_list.h"
 #include "tensor/storage.h"
 #include "tensor/type_switch.h"
 
@@ -42,8 +45,19 @@ void fill_kernel(KernelContext& context) {
   });
 }
 
+/// A list of as many zeros; elements that were never set stay so.
+Tensor zeros_like_list(const TensorList& list) {
+  const PauseObservers silent;
+  auto elements = list.elements();
+  for (Tensor& element : elements)
+    if (element.is_defined()) element = zeros_like(element);
+  return list_tensor(list.with(std::move(elements)));
+}
+
 void zeros_like_kernel(KernelContext& context) {
   const TensorSpec& spec = context.output_spec(0);
+  if (spec.dtype == DType::variant && context.input(0).size() == 1)
+    return context.set_output(0, zeros_like_list(*list_in(context.input(0), "ZerosLike")));
   void* to = context.make_output(0, spec.shape);  // strings and variants are born empty
   if (is_plain(spec.dtype))
     std::memset(to, 0, static_cast<std::size_t>(context.output(0).size()) * dtype_size(spec.dtype));

@@ -2,10 +2,13 @@
 #include <cmath>
 #include <string>
 
+#include "capstan/ops/math.h"
 #include "cpu/arithmetic.h"
 #include "cpu/element.h"
 #include "cpu/tables.h"
+#include "op/observer.h"
 #include "ops/math.h"
+#include "ops/tensor_list.h"
 
 namespace capstan::cpu {
 namespace {
@@ -106,9 +109,31 @@ void add_n_kernel(KernelContext& context) {
   });
 }
 
+/// Lists are added element by element; one that was never set counts as zeros.
+void add_n_lists(KernelContext& context) {
+  const PauseObservers silent;
+  const auto first = list_in(context.input(0), "AddN");
+  auto sums = first->elements();
+  for (std::size_t i = 1; i < context.input_count(); ++i) {
+    const auto more = list_in(context.input(i), "AddN");
+    if (more->size() != sums.size())
+      context.fail("lists must have one length, got " + std::to_string(sums.size()) + " and " +
+                   std::to_string(more->size()));
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const Tensor element = more->at(k);
+      if (!sums[k].is_defined())
+        sums[k] = element;
+      else if (element.is_defined())
+        sums[k] = add_n(std::vector<Tensor>{sums[k], element});
+    }
+  }
+  context.set_output(0, list_tensor(first->with(std::move(sums))));
+}
+
 template <class... Types>
 KernelSet add_n_kernels(TypeList<Types...>) {
   KernelSet kernels;
+  kernels.set(DType::variant, add_n_lists);
   (kernels.set(dtype_of<Types>(), add_n_kernel<Types>), ...);
   return kernels;
 }

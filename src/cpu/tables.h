@@ -48,6 +48,7 @@ KernelTable reverse_kernels();
 KernelTable stitch_kernels();
 KernelTable identity_kernels();
 KernelTable placeholder_kernels();
+KernelTable tensor_list_kernels();
 KernelTable broadcast_args_kernels();
 KernelTable linalg_kernels();
 KernelTable convolution_kernels();

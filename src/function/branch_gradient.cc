@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "autodiff/value_spec.h"
 #include "capstan/base/error.h"
 #include "capstan/function/detail/flow.h"
 #include "capstan/ops/array.h"
@@ -12,8 +11,7 @@
 #include "function/derivatives.h"
 #include "function/flow_forms.h"
 #include "function/flow_ops.h"
-#include "ops/identity.h"
-#include "ops/state.h"
+#include "function/zero_of.h"
 #include "tensor/storage.h"
 
 namespace capstan {
@@ -68,15 +66,6 @@ Tensor dummy(DType dtype) {
   return constant_as(constant(0), dtype);
 }
 
-Endpoint add_dummy(GraphBody& graph, DType dtype) {
-  Node node;
-  node.op = &const_op;
-  node.type = node.name = const_op.name();
-  node.attributes = std::make_shared<ConstAttributes>(ConstAttributes{dummy(dtype), dtype});
-  node.outputs.push_back({{dtype, Shape{}}, {}});
-  return {graph.add(std::move(node)), 0};
-}
-
 /// The forward form of branch `b` with an output for every slot.
 TracedFunctionPtr with_slots(const Branches& branches, std::size_t b) {
   const TracedFunction& forward = *branches.derivatives[b]->forward();
@@ -85,19 +74,10 @@ TracedFunctionPtr with_slots(const Branches& branches, std::size_t b) {
                              forward.targets()};
   for (const Slot& slot : branches.slots)
     parts.outputs.push_back(slot.side_of[b] < 0
-                                ? add_dummy(*graph, slot.spec.dtype)
+                                ? Endpoint{graph->add(constant_node(dummy(slot.spec.dtype))), 0}
                                 : branches.derivatives[b]->sides()[static_cast<std::size_t>(slot.side_of[b])]);
   return std::make_shared<TracedFunction>(
       std::move(parts), TracedFunction::Origin{forward.captures(), forward.embedded(), forward.noted()});
-}
-
-/// The derivative of what a branch did not use, in the shape of that input.
-Tensor zero_of(const Tensor& input) {
-  if (input.dtype() != DType::resource) return zeros_like(input);
-  const TensorSpec spec = value_spec(input);
-  if (spec.shape.is_fully_known()) return zeros(spec.shape, spec.dtype);
-  const VariableShapeAttributes attributes{DType::int64};
-  return fill(apply(variable_shape_op, {input}, &attributes), constant_as(constant(0), spec.dtype));
 }
 
 /// One call of the forward form: condition, then the branches' inputs.

@@ -11,6 +11,7 @@
 #include "function/forward_form.h"
 #include "function/graph_feed.h"
 #include "function/trace.h"
+#include "function/zero_of.h"
 #include "op/runtime.h"
 
 namespace capstan {
@@ -121,6 +122,7 @@ Derivatives::Derivatives(const TracedFunction& function, bool full)
       extended_(extend(function)) {
   for (std::size_t i = 0; i < extended_->inputs().size(); ++i) input_of_.emplace(extended_->inputs()[i], i);
   needed_inputs_.resize(extended_->inputs().size());
+  needed_results_.resize(result_count_);
   set_forward();
   // Gradients also arrive at what is handed out for the first gradient, which asks for more, until nothing new comes.
   for (bool grows = true; grows;) {
@@ -137,8 +139,14 @@ bool Derivatives::add_sides(const TracedFunction& derivative) {
   for (const Tensor& capture : derivative.captures()) {
     const auto [graph, at] = place_of(capture);
     if (graph != extended_->graph().get() && graph != traced_graph_.get()) continue;
-    if (const auto input = input_of_.find(at); input != input_of_.end()) needed_inputs_[input->second] = true;
-    if (input_of_.contains(at) || output_of_.contains(at)) continue;
+    if (const auto input = input_of_.find(at); input != input_of_.end()) {
+      needed_inputs_[input->second] = true;
+      continue;
+    }
+    if (const auto output = output_of_.find(at); output != output_of_.end()) {
+      if (output->second < result_count_) needed_results_[output->second] = true;
+      continue;
+    }
     output_of_.emplace(at, result_count_ + sides_.size());
     sides_.push_back(at);
     grows = true;
@@ -158,16 +166,46 @@ void Derivatives::set_forward() {
 
 const DerivativeFunction& Derivatives::backward(const std::vector<bool>& has_gradient) const {
   const std::lock_guard lock(mutex_);
-  const auto known = backward_.find(has_gradient);
-  return known != backward_.end() ? known->second
-                                  : backward_.emplace(has_gradient, make_backward(has_gradient)).first->second;
+  if (const auto known = backward_.find(has_gradient); known != backward_.end()) return known->second;
+  DerivativeFunction made = make_backward(has_gradient);
+  if (!is_served(*made.function))
+    made = with_zeros("_backward", make_backward(all_true(recorded_count())), has_gradient,
+                      std::span(forward_->outputs()).first(recorded_count()));
+  return backward_.emplace(has_gradient, std::move(made)).first->second;
 }
 
 const DerivativeFunction& Derivatives::tangents(const std::vector<bool>& has_tangent) const {
   const std::lock_guard lock(mutex_);
-  const auto known = tangents_.find(has_tangent);
-  return known != tangents_.end() ? known->second
-                                  : tangents_.emplace(has_tangent, make_tangents(has_tangent)).first->second;
+  if (const auto known = tangents_.find(has_tangent); known != tangents_.end()) return known->second;
+  DerivativeFunction made = make_tangents(has_tangent);
+  if (!is_served(*made.function))
+    made = with_zeros("_tangents", make_tangents(all_true(has_tangent.size())), has_tangent, extended_->inputs());
+  return tangents_.emplace(has_tangent, std::move(made)).first->second;
+}
+
+bool Derivatives::is_served(const TracedFunction& derivative) const {
+  return std::ranges::all_of(derivative.captures(), [&](const Tensor& capture) {
+    const auto [graph, at] = place_of(capture);
+    const bool is_inside = graph == extended_->graph().get() || graph == traced_graph_.get();
+    return !is_inside || input_of_.contains(at) || output_of_.contains(at);
+  });
+}
+
+/// A derivative that is there where only some of its arguments are: zeros stand in for the others.
+DerivativeFunction Derivatives::with_zeros(const std::string& name, const DerivativeFunction& all,
+                                           const std::vector<bool>& present,
+                                           std::span<const Endpoint> stand_for) const {
+  Trace trace(extended_->name() + name);
+  open_to(trace, *extended_, traced_graph_);
+  const Trace::Active active(trace);
+  std::vector<Tensor> arguments;
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    const Tensor of = extended_->graph()->tensor(stand_for[i]);
+    if (is_trainable(of.dtype()))
+      arguments.push_back(present[i] ? trace.add_argument("given", derivative_spec(of)) : zero_of(of));
+  }
+  arguments.insert(arguments.end(), all.function->captures().begin(), all.function->captures().end());
+  return {trace.finish(call_function(all.function, arguments)), all.places};
 }
 
 DerivativeFunction Derivatives::make_backward(const std::vector<bool>& has_gradient) const {

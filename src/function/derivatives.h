@@ -45,6 +45,8 @@ class Derivatives {
   const std::vector<Endpoint>& sides() const { return sides_; }
   /// Do derivatives ask for the value of this input?
   bool needs_input(std::size_t i) const { return needed_inputs_[i]; }
+  /// Or of this result?
+  bool needs_result(std::size_t k) const { return needed_results_[k]; }
 
   /// From the gradients of the outputs that have one to those of the inputs.
   const DerivativeFunction& backward(const std::vector<bool>& has_gradient) const;
@@ -60,6 +62,10 @@ class Derivatives {
  private:
   bool add_sides(const TracedFunction& derivative);
   void set_forward();
+  /// Are all captures of the graph among what the forward form hands out?
+  bool is_served(const TracedFunction& derivative) const;
+  DerivativeFunction with_zeros(const std::string& name, const DerivativeFunction& all,
+                                const std::vector<bool>& present, std::span<const Endpoint> stand_for) const;
   DerivativeFunction make_backward(const std::vector<bool>& has_gradient) const;
   DerivativeFunction make_tangents(const std::vector<bool>& has_tangent) const;
 
@@ -70,7 +76,7 @@ class Derivatives {
   std::vector<Endpoint> sides_;
   TracedFunctionPtr forward_;
   std::map<Endpoint, std::size_t> input_of_, output_of_;
-  std::vector<bool> needed_inputs_;
+  std::vector<bool> needed_inputs_, needed_results_;
   mutable std::recursive_mutex mutex_;
   mutable std::map<std::vector<bool>, DerivativeFunction> backward_, tangents_;
 };

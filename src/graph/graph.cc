@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "capstan/base/error.h"
+#include "ops/identity.h"
 
 namespace capstan {
 namespace {
@@ -22,6 +23,15 @@ class NodeOrigin final : public SymbolicOrigin {
 };
 
 }  // namespace
+
+Node constant_node(const Tensor& value) {
+  Node node;
+  node.op = &const_op;
+  node.type = node.name = const_op.name();
+  node.attributes = std::make_shared<ConstAttributes>(ConstAttributes{value, value.dtype()});
+  node.outputs.push_back({{value.dtype(), value.shape()}, {}});
+  return node;
+}
 
 AttributeValue Node::attribute(std::string_view wanted) const {
   if (op && op->attributes)

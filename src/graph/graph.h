@@ -47,6 +47,9 @@ struct Node {
   AttributeValue attribute(std::string_view name) const;
 };
 
+/// A node that gives a constant.
+Node constant_node(const Tensor& value);
+
 class GraphBody : public std::enable_shared_from_this<GraphBody> {
  public:
   explicit GraphBody(std::string name) : name_(std::move(name)) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/passes.h"
 #include "graph/plan.h"
 
 namespace capstan {
@@ -39,10 +40,11 @@ GraphFunction::~GraphFunction() = default;
 
 const Plan& GraphFunction::plan() const {
   std::call_once(is_planned_, [&] {
-    std::vector<std::int32_t> targets = parts_.targets;
-    for (std::int32_t i = 0; i < parts_.graph->size(); ++i)
-      if (capstan::effects_of(*parts_.graph, parts_.graph->node(i)).must_run()) targets.push_back(i);
-    plan_ = std::make_unique<const Plan>(*parts_.graph, parts_.inputs, parts_.outputs, targets, parts_.name);
+    Parts parts = parts_;
+    for (std::int32_t i = 0; i < parts.graph->size(); ++i)
+      if (capstan::effects_of(*parts.graph, parts.graph->node(i)).must_run()) parts.targets.push_back(i);
+    parts = simplified(parts);
+    plan_ = std::make_unique<const Plan>(*parts.graph, parts.inputs, parts.outputs, parts.targets, parts.name);
   });
   return *plan_;
 }

@@ -68,14 +68,6 @@ Endpoint GraphRecorder::add_placeholder(const std::string& name, const TensorSpe
   return {graph_->add(std::move(node)), 0};
 }
 
-Endpoint GraphRecorder::add_constant(const Tensor& value) {
-  Node node;
-  node.op = &const_op;
-  node.type = const_op.name();
-  node.name = const_op.name();
-  node.attributes = std::make_shared<ConstAttributes>(ConstAttributes{value, value.dtype()});
-  node.outputs.push_back({{value.dtype(), value.shape()}, {}});
-  return {graph_->add(std::move(node)), 0};
-}
+Endpoint GraphRecorder::add_constant(const Tensor& value) { return {graph_->add(constant_node(value)), 0}; }
 
 }  // namespace capstan

@@ -44,6 +44,7 @@ std::span<const OpDef* const> builtin_ops() {
         linalg_ops(),
         nn_ops(),
         placeholder_ops(),
+        tensor_list_ops(),
     };
     std::vector<const OpDef*> joined;
     for (OpList family : families) joined.insert(joined.end(), family.begin(), family.end());

@@ -114,7 +114,7 @@ const OpDef squared_difference_op = binary_record(
     Saves::all_inputs(), /*is_commutative=*/true);
 
 const OpDef add_n_op{
-    .signature = "AddN(inputs: N*T) -> (sum: T); T: number",
+    .signature = "AddN(inputs: N*T) -> (sum: T); T: number|{variant}",
     .summary = "Sum of tensors of one shape.",
     .shape = add_n_shape,
     .gradient =
@@ -131,8 +131,9 @@ const OpDef add_n_op{
 
 namespace {
 
-/// Strings are joined by the older op only.
+/// Strings are joined by the older op only, lists are added by AddN.
 Tensor sum(Operand& x, Operand& y) {
+  if (x.tensor().dtype() == DType::variant) return apply(add_n_op, {x.input(), y.input()});
   return apply_binary(x.tensor().dtype() == DType::string ? add_op : add_v2_op, x, y);
 }
 

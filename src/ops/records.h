@@ -153,5 +153,6 @@ OpList broadcast_args_ops();
 OpList linalg_ops();
 OpList nn_ops();
 OpList placeholder_ops();
+OpList tensor_list_ops();
 
 }  // namespace capstan

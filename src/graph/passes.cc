@@ -1,0 +1,151 @@
+#include "graph/passes.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "ops/identity.h"
+
+namespace capstan {
+namespace {
+
+/// Copies a graph node by node; a pass says what becomes of each.
+class Rewrite {
+ public:
+  explicit Rewrite(const GraphFunction::Parts& parts)
+      : from_(*parts.graph),
+        parts_(parts),
+        to_(std::make_shared<GraphBody>(from_.name())),
+        place_(static_cast<std::size_t>(from_.size()), -1) {}
+
+  const GraphBody& from() const { return from_; }
+  GraphBody& to() { return *to_; }
+  bool has(std::int32_t node) const { return place_[static_cast<std::size_t>(node)] >= 0; }
+
+  /// The node with its inputs in the new graph; control inputs that are gone are left out.
+  Node moved(std::int32_t index) const {
+    Node node = from_.node(index);
+    for (Endpoint& input : node.inputs) input = moved(input);
+    std::erase_if(node.control_inputs, [&](std::int32_t before) { return !has(before); });
+    for (std::int32_t& before : node.control_inputs) before = place_[static_cast<std::size_t>(before)];
+    return node;
+  }
+  void add(std::int32_t index, Node node) { place_[static_cast<std::size_t>(index)] = to_->add(std::move(node)); }
+  void keep(std::int32_t index) { add(index, moved(index)); }
+  /// The node's outputs are those of a node that the new graph has.
+  void merge(std::int32_t index, std::int32_t with) {
+    to_->mutable_node(with).origins.push_back(from_.node(index).name);
+    place_[static_cast<std::size_t>(index)] = with;
+  }
+
+  GraphFunction::Parts finish() {
+    GraphFunction::Parts result{parts_.name, to_, {}, {}, {}};
+    for (const Endpoint& input : parts_.inputs) result.inputs.push_back(moved(input));
+    for (const Endpoint& output : parts_.outputs) result.outputs.push_back(moved(output));
+    for (const std::int32_t target : parts_.targets)
+      if (has(target)) result.targets.push_back(place_[static_cast<std::size_t>(target)]);
+#ifndef NDEBUG
+    verify(*to_);
+#endif
+    return result;
+  }
+
+ private:
+  Endpoint moved(Endpoint at) const { return {place_[static_cast<std::size_t>(at.node)], at.output}; }
+
+  const GraphBody& from_;
+  const GraphFunction::Parts& parts_;
+  const std::shared_ptr<GraphBody> to_;
+  std::vector<std::int32_t> place_;
+};
+
+/// Nodes stand in an order in which each follows what it needs, so one look from the end finds all.
+std::vector<bool> needed_nodes(const GraphFunction::Parts& parts) {
+  const GraphBody& graph = *parts.graph;
+  std::vector<bool> is_needed(static_cast<std::size_t>(graph.size()));
+  const auto need = [&](std::int32_t node) { is_needed[static_cast<std::size_t>(node)] = true; };
+  for (const Endpoint& input : parts.inputs) need(input.node);
+  for (const Endpoint& output : parts.outputs) need(output.node);
+  for (const std::int32_t target : parts.targets) need(target);
+  for (std::int32_t i = graph.size(); i-- > 0;) {
+    if (!is_needed[static_cast<std::size_t>(i)]) continue;
+    for (const Endpoint& input : graph.node(i).inputs) need(input.node);
+    for (const std::int32_t before : graph.node(i).control_inputs) {
+      const OpDef* op = graph.node(before).op;
+      if (!op || !op->facts.reads_only) need(before);  // what nobody looks at need not be read
+    }
+  }
+  return is_needed;
+}
+
+/// What two nodes must have in common before their attributes are compared.
+using Likeness = std::tuple<const OpDef*, std::vector<Endpoint>, std::vector<std::int32_t>>;
+
+Likeness likeness(const Node& node) {
+  std::vector<Endpoint> inputs(node.inputs.begin(), node.inputs.end());
+  if (node.op->facts.commutative && inputs.size() >= 2) std::sort(inputs.begin(), inputs.begin() + 2);
+  return {node.op, std::move(inputs), node.control_inputs};
+}
+
+bool have_equal_attributes(const Node& a, const Node& b) {
+  if (a.unknown_attributes.size() || b.unknown_attributes.size()) return false;
+  return !a.op->attributes || a.op->attributes().equal(a.attributes.get(), b.attributes.get());
+}
+
+}  // namespace
+
+GraphFunction::Parts prune(const GraphFunction::Parts& parts) {
+  const auto is_needed = needed_nodes(parts);
+  Rewrite rewrite(parts);
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i)
+    if (is_needed[static_cast<std::size_t>(i)]) rewrite.keep(i);
+  return rewrite.finish();
+}
+
+GraphFunction::Parts fold_constants(const GraphFunction::Parts& parts) {
+  Rewrite rewrite(parts);
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i) {
+    const Node& node = parts.graph->node(i);
+    const bool is_candidate = node.op != &const_op && node.outputs.size() == 1 && node.control_inputs.empty();
+    const Tensor* value = is_candidate ? parts.graph->constant_value({i, 0}) : nullptr;
+    if (!value) {
+      rewrite.keep(i);
+      continue;
+    }
+    Node constant = constant_node(*value);
+    constant.name = node.name;
+    constant.device = node.device;
+    constant.origins = {node.name};
+    rewrite.add(i, std::move(constant));
+  }
+  return rewrite.finish();
+}
+
+GraphFunction::Parts merge_common_subexpressions(const GraphFunction::Parts& parts) {
+  Rewrite rewrite(parts);
+  std::map<Likeness, std::vector<std::int32_t>> known;
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i) {
+    Node node = rewrite.moved(i);
+    if (!node.op || node.op->facts.stateful || (node.inputs.empty() && node.op != &const_op)) {
+      rewrite.add(i, std::move(node));
+      continue;
+    }
+    auto& alike = known[likeness(node)];
+    const auto same = std::ranges::find_if(
+        alike, [&](std::int32_t other) { return have_equal_attributes(node, rewrite.to().node(other)); });
+    if (same != alike.end()) {
+      rewrite.merge(i, *same);
+      continue;
+    }
+    rewrite.add(i, std::move(node));
+    alike.push_back(rewrite.to().size() - 1);
+  }
+  return rewrite.finish();
+}
+
+GraphFunction::Parts simplified(const GraphFunction::Parts& parts) {
+  return prune(merge_common_subexpressions(fold_constants(prune(parts))));
+}
+
+}  // namespace capstan
