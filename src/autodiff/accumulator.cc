@@ -15,28 +15,56 @@ namespace {
 // As for tapes: plain data, so that the library can be unloaded.
 constinit thread_local std::vector<Accumulator*>* accumulators = nullptr;
 
+std::vector<TensorSpec> specs_of(std::span<const Tensor> tensors) {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& tensor : tensors) specs.push_back(value_spec(tensor));
+  return specs;
+}
+
+Transposable checked_backward(const RecordedOperation& operation) {
+  return [&operation](std::span<const Gradient> dy) {
+    std::vector<Gradient> gradients = operation.backward(dy);
+    if (gradients.size() == operation.inputs.size())  // else `transposed` throws
+      check_fit(operation.name, gradients, specs_of(operation.inputs), "input");
+    return gradients;
+  };
+}
+
 }  // namespace
+
+/// The accumulator lives on while this does, and ends after it if it was to end meanwhile.
+class Accumulator::Kept {
+ public:
+  explicit Kept(Accumulator& accumulator) : accumulator_(accumulator) { ++accumulator.propagations_; }
+  ~Kept() {
+    --accumulator_.propagations_;
+    accumulator_.close_if_abandoned();
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+
+ private:
+  Accumulator& accumulator_;
+};
 
 /// While it lives, operations are seen by those who listen outside of the accumulator: an outer accumulator takes the
 /// tangent of a tangent, an outer tape records it, an inner one never hears of it.
 class Accumulator::Propagating {
  public:
-  explicit Propagating(const Accumulator& accumulator)
-      : listeners_(std::exchange(thread_state().observers, ObserverList::outer_of(accumulator))) {
+  explicit Propagating(Accumulator& accumulator) : kept_(accumulator), listeners_(accumulator) {
     if (accumulator.batch_) active_.emplace(*accumulator.batch_);
   }
-  ~Propagating() { thread_state().observers = listeners_; }
-  Propagating(const Propagating&) = delete;
-  Propagating& operator=(const Propagating&) = delete;
 
  private:
-  Observer* const listeners_;
+  const Kept kept_;  // to the last
+  const OnlyOuterObservers listeners_;
   std::optional<Batch::Active> active_;
 };
 
 Accumulator::Accumulator(std::int64_t directions)
     : batch_(directions < 0 ? nullptr : std::make_unique<Batch>(directions)), thread_(std::this_thread::get_id()) {
   Tape::hear_of_deaths();
+  for (Accumulator* accumulator : std::vector<Accumulator*>(alive())) accumulator->close_if_abandoned();
   if (!accumulators) accumulators = new std::vector<Accumulator*>;
   accumulators->push_back(this);
 }
@@ -46,6 +74,17 @@ Accumulator::~Accumulator() {
   if (!accumulators) return;
   std::erase(*accumulators, this);
   if (accumulators->empty()) delete std::exchange(accumulators, nullptr);
+}
+
+void Accumulator::close() noexcept {
+  const bool is_elsewhere = std::this_thread::get_id() != thread_;
+  if (!is_elsewhere) stop();
+  is_abandoned_.store(true, std::memory_order_release);  // from here on its own thread may delete it
+  if (!is_elsewhere) close_if_abandoned();
+}
+
+void Accumulator::close_if_abandoned() noexcept {
+  if (is_abandoned_.load(std::memory_order_acquire) && propagations_ == 0) delete this;
 }
 
 const std::vector<Accumulator*>& Accumulator::alive() {
@@ -110,6 +149,8 @@ std::vector<Tensor> Accumulator::find_tangents(std::size_t count, TensorAt&& ten
 }
 
 void Accumulator::on_call(const OpCall& call) {
+  if (is_abandoned_.load(std::memory_order_acquire)) [[unlikely]]
+    return close_if_abandoned();
   const auto tangents =
       find_tangents(call.input_count(), [&](std::size_t i) -> const Tensor& { return call.input(i); });
   if (tangents.empty()) return;
@@ -122,6 +163,7 @@ void Accumulator::on_call(const OpCall& call) {
 }
 
 void Accumulator::on_function(const RecordedOperation& operation) {
+  if (is_abandoned_.load(std::memory_order_acquire)) return close_if_abandoned();
   const auto tangents =
       find_tangents(operation.inputs.size(), [&](std::size_t i) -> const Tensor& { return operation.inputs[i]; });
   if (tangents.empty()) return;

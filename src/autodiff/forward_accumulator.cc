@@ -16,6 +16,13 @@ Shape with_directions(std::int64_t directions, Shape shape) {
   return shape;
 }
 
+std::int64_t checked(std::int64_t directions) {
+  if (directions < -1)
+    throw InvalidArgument("ForwardAccumulator: directions must be a number of directions, or -1 for one alone, got " +
+                          std::to_string(directions));
+  return directions;
+}
+
 /// A tangent that fits, for a primal without derivatives in the primal's own type.
 Tensor checked(const TensorSpec& primal, const Tensor& tangent, std::int64_t directions) {
   if (!tangent.is_defined()) throw TypeError("ForwardAccumulator.watch: the tangent holds no tensor");
@@ -39,7 +46,7 @@ Tensor checked(const TensorSpec& primal, const Tensor& tangent, std::int64_t dir
 }  // namespace
 
 ForwardAccumulator::ForwardAccumulator(const ForwardAccumulatorOptions& options)
-    : directions_(options.directions), accumulator_(std::make_unique<Accumulator>(options.directions)) {
+    : directions_(checked(options.directions)), accumulator_(new Accumulator(directions_)) {
   accumulator_->start();
 }
 ForwardAccumulator::ForwardAccumulator(std::initializer_list<Tensor> primals, std::initializer_list<Tensor> tangents,
@@ -47,7 +54,7 @@ ForwardAccumulator::ForwardAccumulator(std::initializer_list<Tensor> primals, st
     : ForwardAccumulator(options) {
   watch_all(primals, tangents);
 }
-ForwardAccumulator::~ForwardAccumulator() = default;
+ForwardAccumulator::~ForwardAccumulator() { accumulator_->close(); }
 
 void ForwardAccumulator::watch_tensor(const Tensor& primal, const Tensor& tangent) {
   accumulator_->check_thread("ForwardAccumulator.watch");

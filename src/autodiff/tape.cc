@@ -60,9 +60,23 @@ void Tape::close() noexcept {
     return;
   }
   stop();
+  is_closing_ = true;
+  if (is_sweeping_) return;
   is_closed_ = true;
   forget_all();
   remove_from_thread(this);
+}
+
+void Tape::begin_sweep() noexcept {
+  references_.add();
+  is_sweeping_ = true;
+}
+
+void Tape::end_sweep() noexcept {
+  is_sweeping_ = false;
+  if (!is_persistent_) is_used_up_ = true;
+  if (is_used_up_ || is_closing_) close();
+  drop_reference();
 }
 
 void Tape::close_abandoned() noexcept {

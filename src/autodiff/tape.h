@@ -29,7 +29,7 @@ class Tape final : public Observer {
   /// Drops the creator's reference; tensors that the tape recorded hold further ones.
   void drop_reference() noexcept;
   /// Ends it for good: forgets everything. On another thread it only leaves a note for the tape's own thread, in whose
-  /// lists it stands.
+  /// lists it stands, and during a sweep for the end of that.
   void close() noexcept;
 
   void start();
@@ -38,11 +38,13 @@ class Tape final : public Observer {
   bool is_persistent() const { return is_persistent_; }
   bool watches_accessed() const { return watches_accessed_; }
   bool is_used_up() const { return is_used_up_; }
-  void use_up() { is_used_up_ = true; }
   void check_thread(const char* what) const;
   /// Throws FailedPrecondition while the tape computes gradients: its entries carry the state of that sweep.
   void check_idle(const char* what) const;
-  void set_sweeping(bool is_sweeping) { is_sweeping_ = is_sweeping; }
+  /// Around each computation of gradients: keeps the tape, and ends it afterwards if it gives them once only or was to
+  /// end meanwhile.
+  void begin_sweep() noexcept;
+  void end_sweep() noexcept;
 
   void watch(const Tensor& tensor);
   const std::vector<Tensor>& watched_handles() const { return watched_handles_; }
@@ -105,6 +107,7 @@ class Tape final : public Observer {
   bool is_used_up_ = false;
   bool is_closed_ = false;
   bool is_sweeping_ = false;
+  bool is_closing_ = false;
   std::atomic<bool> is_abandoned_{false};
   bool is_freeing_ = false;
   std::uint32_t mark_ = 0;

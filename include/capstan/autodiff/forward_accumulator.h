@@ -15,7 +15,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <vector>
 
 #include "capstan/autodiff/gradient_tape.h"
@@ -87,7 +86,7 @@ class ForwardAccumulator {
   Gradient jvp_of(const Tensor& target, UnconnectedGradients unconnected) const;
 
   const std::int64_t directions_;
-  std::unique_ptr<Accumulator> accumulator_;
+  Accumulator* const accumulator_;
 };
 
 }  // namespace capstan
