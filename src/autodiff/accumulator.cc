@@ -119,7 +119,7 @@ void Accumulator::watch(const Tensor& primal, const Tensor& tangent) {
   const auto found = tangents_.find(identity_of(primal));
   set(primal, found == tangents_.end() ? wrapped : found->second + wrapped);
   watched_.push_back(primal);
-  for (Tape* tape : Tape::alive()) tape->hold_output(primal);
+  Tape::hold_where_recorded(primal);
 }
 
 Tensor Accumulator::tangent_of(const Tensor& tensor) const {

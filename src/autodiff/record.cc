@@ -20,6 +20,7 @@ void check_defined(const RecordedOperation& operation) {
 void record_operation(const RecordedOperation& operation) {
   check_defined(operation);
   if (thread_state().paused) return;
+  for (const Tensor& output : operation.outputs) Tape::hold_where_recorded(output);
   if (operation.backward)
     for (Tape* tape : std::vector<Tape*>(Tape::alive()))
       if (ObserverList::contains(*tape))

@@ -436,5 +436,18 @@ TEST(PublicReports, PublicReport15_AddingLossesInsideATape) {
   EXPECT_EQ(live_tensor_count(), first);
 }
 
+// As in TensorFlow: the second tape follows y through the first one's gradient, which is dy * y.
+TEST(Recording, AnOutputThatAnotherTapeWatchesLater) {
+  Tensor x = constant({1.f, 2.f});
+  GradientTape first({.persistent = true});
+  first.watch(x);
+  const Tensor y = exp(x);
+  first.stop();
+  GradientTape second;
+  second.watch(y);
+  const Gradient g = first.gradient(y, x);
+  expect_near(second.gradient(g, y), {1, 1});
+}
+
 }  // namespace
 }  // namespace capstan

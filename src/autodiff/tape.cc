@@ -124,6 +124,11 @@ void Tape::watch(const Tensor& tensor) {
   by_identity_[identity_of(tensor)] = {index, 0, 0};
   tensor.rep_or_null()->is_known_by_identity.store(true, std::memory_order_relaxed);
   if (tensor.dtype() == DType::resource) watched_handles_.push_back(tensor);
+  hold_where_recorded(tensor);
+}
+
+void Tape::hold_where_recorded(const Tensor& tensor) {
+  for (Tape* tape : alive()) tape->hold_output(tensor);
 }
 
 Edge Tape::find(const Tensor& tensor) const {
@@ -308,13 +313,18 @@ void Tape::hold_output(const Tensor& tensor) {
   const Edge edge = find(tensor);
   if (!edge.exists()) return;
   Entry& made = entry(edge.entry);
-  if (made.kind != Entry::Kind::op || made.output_count != 1 || !made.op->saves.output(0) || made.saved.empty()) return;
-  made.saved[made.saved.size() - 1] = tensor;
-  made.outputs_are_self = true;
+  if (made.kind != Entry::Kind::op || made.outputs_are_self || made.saved.empty()) return;
+  const Saves& saves = made.op->saves;
+  if (!saves.output(edge.output)) return;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < made.input_count; ++i) at += saves.input(i);
+  for (std::size_t i = 0; i < edge.output; ++i) at += saves.output(i);
+  made.saved[at] = tensor;
 }
 
 Tensor Tape::saved_output(std::uint32_t index, std::uint32_t k, const Tensor& saved) {
-  if (entry(index).outputs_are_self || !is_recording_) return saved;  // nobody asks for the identity
+  if (!is_recording_) return saved;  // this tape does not ask for the identity
+  if (entry(index).outputs_are_self || knows(saved)) return saved;
   Tensor again = share_elements(saved, saved.shape());
   connect_output(again, index, k, false);
   return again;

@@ -57,8 +57,9 @@ class Tape final : public Observer {
 
   Edge find(const Tensor& tensor) const;
   bool knows(const Tensor& tensor) const { return find(tensor).exists(); }
-  /// Keeps a recorded output itself where the tape kept a copy of its elements: someone else knows it by its identity.
-  void hold_output(const Tensor& tensor);
+  /// Someone knows the tensor by its identity from now on: the thread's tapes keep it itself where they kept a copy of
+  /// its elements.
+  static void hold_where_recorded(const Tensor& tensor);
   /// From now on tensors that a tape or an accumulator knows tell of their death.
   static void hear_of_deaths();
   Entry& entry(std::uint32_t index) { return chunks_[index >> kChunkBits][index & (kChunkSize - 1)]; }
@@ -91,6 +92,7 @@ class Tape final : public Observer {
 
   std::uint32_t new_entry();
   void add_chunk();
+  void hold_output(const Tensor& tensor);
   void connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer);
   void note_assignment(const OpCall& call, std::span<const Edge> edges);
   void save(Entry& entry, const OpCall& call);
