@@ -1,5 +1,8 @@
 #include "capstan/autodiff/forward_accumulator.h"
 
+#include <numeric>
+#include <utility>
+
 #include "autodiff/accumulator.h"
 #include "autodiff/value_spec.h"
 #include "capstan/base/error.h"
@@ -41,6 +44,15 @@ Tensor checked(const TensorSpec& primal, const Tensor& tangent, std::int64_t dir
                     std::string(dtype_name(primal.dtype)) + " of its primal, got " +
                     std::string(dtype_name(tangent.dtype())));
   return tangent;
+}
+
+/// Slices for each direction, of values [directions, n, ...], as dense tensors [directions, dense shape...].
+Tensor dense_of_each(const Tensor& values, const IndexedSlices& slices) {
+  if (slices.values.shape().rank() < 1) return to_tensor(slices);  // throws
+  std::vector<std::int64_t> swapped(static_cast<std::size_t>(values.shape().rank()));
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[0], swapped[1]);
+  return transpose(to_tensor({transpose(values, swapped), slices.indices, slices.dense_shape}), swapped);
 }
 
 }  // namespace
@@ -86,7 +98,8 @@ Gradient ForwardAccumulator::jvp(const Gradient& target, UnconnectedGradients un
   if (!target.is_slices()) return jvp_of(target.tensor(), unconnected);
   const IndexedSlices& slices = target.slices();
   const Gradient values = jvp_of(slices.values, unconnected);
-  if (!values.has_value() || directions_ >= 0) return values;
+  if (!values.has_value()) return values;
+  if (directions_ >= 0) return dense_of_each(values.tensor(), slices);
   return IndexedSlices{values.tensor(), slices.indices, slices.dense_shape};
 }
 
