@@ -140,12 +140,19 @@ std::vector<Tensor> run_custom(const std::string& name, const std::vector<Tensor
 
 namespace {
 
+std::string text_of(const TensorSpec& spec) { return std::string(dtype_name(spec.dtype)) + spec.shape.to_string(); }
+
 /// The gradients of a function that is run again for them.
 class Recomputation {
  public:
   using Run = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
-  Recomputation(std::vector<Tensor> inputs, std::vector<Tensor> variables, Run run)
-      : inputs_(std::move(inputs)), variables_(std::move(variables)), run_(std::move(run)) {}
+  Recomputation(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> variables,
+                std::span<const Tensor> outputs, Run run)
+      : name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        variables_(std::move(variables)),
+        outputs_(specs_of(outputs)),
+        run_(std::move(run)) {}
 
   std::vector<Gradient> operator()(std::span<const Gradient> dy) const {
     // One tensor may stand in two places, so each place gets a tensor of its own. Outer tapes see where it comes from.
@@ -156,6 +163,7 @@ class Recomputation {
     GradientTape tape({.watch_accessed_variables = false});
     for (const std::size_t place : places) tape.watch(sources[place]);
     const auto outputs = run_(again);
+    check_same(outputs);
 
     std::vector<Tensor> targets, wanted;
     GradientOptions options{.unconnected_gradients = UnconnectedGradients::zero};
@@ -184,7 +192,23 @@ class Recomputation {
     return places;
   }
 
+  /// Throws FailedPrecondition if the function did not return what it returned the first time.
+  void check_same(std::span<const Tensor> outputs) const {
+    check_defined(name_, outputs, "output");
+    const auto now = specs_of(outputs);
+    const std::string reason = ", when the gradient ran the function again; it has to compute the same each time";
+    if (now.size() != outputs_.size())
+      throw FailedPrecondition(name_ + ": " + std::to_string(now.size()) + " outputs after " +
+                               std::to_string(outputs_.size()) + reason);
+    for (std::size_t k = 0; k < now.size(); ++k)
+      if (now[k].dtype != outputs_[k].dtype || !now[k].shape.is_compatible_with(outputs_[k].shape))
+        throw FailedPrecondition(name_ + ": output " + std::to_string(k) + " is " + text_of(now[k]) + " after " +
+                                 text_of(outputs_[k]) + reason);
+  }
+
+  std::string name_;
   std::vector<Tensor> inputs_, variables_;
+  std::vector<TensorSpec> outputs_;
   Run run_;
 };
 
@@ -208,7 +232,7 @@ std::vector<Tensor> run_recomputed(const std::string& name, const std::vector<Te
   record_operation({.name = name,
                     .outputs = outputs,
                     .inputs = joined(inputs, variables),
-                    .backward = Recomputation(inputs, variables, again),
+                    .backward = Recomputation(name, inputs, variables, outputs, again),
                     .forward = [name](std::span<const Tensor>) -> std::vector<Tensor> {
                       throw Unimplemented(name +
                                           ": recompute_grad has no forward mode, because what it saves is for "
