@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autodiff/fit.h"
 #include "autodiff/forward.h"
 #include "autodiff/tape.h"
 #include "capstan/base/error.h"
@@ -172,15 +173,18 @@ void Accumulator::on_function(const RecordedOperation& operation) {
   if (operation.forward) {
     made = operation.forward(tangents);
   } else if (operation.backward) {
-    std::vector<TensorSpec> outputs;
-    for (const Tensor& output : operation.outputs) outputs.push_back({output.dtype(), output.shape()});
-    made = transposed(operation.backward, outputs, tangents);
+    made = transposed(checked_backward(operation), specs_of(operation.outputs), tangents);
   } else {
     return;
   }
   if (made.size() != operation.outputs.size())
     throw Internal(operation.name + ": its forward function returned " + std::to_string(made.size()) +
                    " tangents, expected " + std::to_string(operation.outputs.size()));
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    const TensorSpec output = value_spec(operation.outputs[k]);
+    if (made[k].is_defined() && !fits(made[k], output))
+      throw_misfit(operation.name + ": the tangent of output " + std::to_string(k), made[k], output);
+  }
   for (std::size_t k = 0; k < made.size(); ++k)
     if (made[k].is_defined() && !tangents_.contains(identity_of(operation.outputs[k])))
       set(operation.outputs[k], made[k]);  // of two records of one tensor the first counts

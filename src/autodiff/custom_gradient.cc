@@ -1,7 +1,7 @@
 #include "capstan/autodiff/custom_gradient.h"
 
+#include "autodiff/fit.h"
 #include "autodiff/tape.h"
-#include "autodiff/value_spec.h"
 #include "autodiff/variable_reads.h"
 #include "capstan/autodiff/record.h"
 #include "capstan/base/error.h"
@@ -60,33 +60,11 @@ struct Contract {
     return all;
   }
 
-  void check(std::span<const Gradient> gradients, std::span<const TensorSpec> specs, const std::string& what) const {
+  void check(std::span<const Gradient> gradients, std::span<const TensorSpec> specs, const char* what) const {
     if (gradients.size() != specs.size())
-      throw InvalidArgument(name + ": its gradient function must return one gradient for each " + what + ": expected " +
-                            std::to_string(specs.size()) + ", got " + std::to_string(gradients.size()));
-    for (std::size_t i = 0; i < specs.size(); ++i)
-      if (gradients[i].has_value() && is_trainable(specs[i].dtype))
-        check(gradients[i], specs[i], what + " " + std::to_string(i));
-  }
-
- private:
-  void check(const Gradient& gradient, const TensorSpec& spec, const std::string& what) const {
-    const Tensor& values = gradient.is_slices() ? gradient.slices().values : gradient.tensor();
-    const std::string text = name + ": the gradient of " + what;
-    if (values.dtype() != spec.dtype)
-      throw TypeError(text + " must have its type " + std::string(dtype_name(spec.dtype)) + ", got " +
-                      std::string(dtype_name(values.dtype())));
-    if (gradient.is_slices() ? !fits_rows(values.shape(), spec.shape) : !values.shape().is_compatible_with(spec.shape))
-      throw InvalidArgument(text + " must have its shape " + spec.shape.to_string() + ", got " +
-                            (gradient.is_slices() ? "rows of shape " : "") + values.shape().to_string());
-  }
-
-  static bool fits_rows(const Shape& rows, const Shape& dense) {
-    if (!rows.has_rank() || !dense.has_rank()) return true;
-    if (rows.rank() != dense.rank() || rows.rank() == 0) return false;
-    for (int i = 1; i < rows.rank(); ++i)
-      if (rows[i] >= 0 && dense[i] >= 0 && rows[i] != dense[i]) return false;
-    return true;
+      throw InvalidArgument(name + ": its gradient function must return one gradient for each " + std::string(what) +
+                            ": expected " + std::to_string(specs.size()) + ", got " + std::to_string(gradients.size()));
+    check_fit(name, gradients, specs, what);
   }
 };
 

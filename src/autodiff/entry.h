@@ -43,6 +43,7 @@ struct EntryDetails {
   std::vector<DType> input_dtypes;
   std::vector<TensorSpec> outputs;  // of operations with several outputs, to make zeros
   std::string name;                 // of recorded user functions
+  std::vector<TensorSpec> values;   // of their inputs, behind handles: what their gradients must fit
   BackwardFunction backward;
 };
 

@@ -5,6 +5,7 @@
 
 #include "autodiff/accumulator.h"
 #include "autodiff/op_gradient.h"
+#include "autodiff/value_spec.h"
 #include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
@@ -301,6 +302,7 @@ void Tape::record_function(const std::string& name, std::span<const Tensor> outp
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i < Entry::kFew) made.dtypes[i] = inputs[i].dtype();
     more.input_dtypes.push_back(inputs[i].dtype());
+    more.values.push_back(value_spec(inputs[i]));
   }
   for (const Tensor& output : outputs) more.outputs.push_back({output.dtype(), output.shape()});
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
