@@ -212,5 +212,13 @@ TEST(Jacobian, ThroughLoopsOverMembers) {  // an operation whose batching rule i
   expect_near(floats(in_all_modes(f, x)), {1, 0, 0, 2, 1, 0, 6, 3, 2});
 }
 
+TEST(Jacobian, ComplexModes) {
+  const Tensor z = constant(std::vector<std::complex<float>>{{1, 2}});
+  const auto f = [](Tensor t) { return t * t; };
+  const auto element = [](const Tensor& j) { return j.to_vector<std::complex<float>>()[0]; };
+  EXPECT_EQ(element(jacobian(f, z)), std::complex<float>(2, -4));
+  EXPECT_EQ(element(jacobian(f, z, JacobianMode::forward)), std::complex<float>(2, 4));
+}
+
 }  // namespace
 }  // namespace capstan
