@@ -149,5 +149,25 @@ TEST(Endings, NobodyInsideFollowsATangent) {
   expect_none(inner.jvp(outer.jvp(exponential(x))));
 }
 
+TEST(Endings, ALogThatItsSinkEnds) {
+  std::vector<std::string> lines;
+  std::unique_ptr<GradientLog> first, last;
+  first = std::make_unique<GradientLog>([&](std::string_view line) {
+    lines.emplace_back(line);
+    last.reset();  // which has not been told yet
+  });
+  last = std::make_unique<GradientLog>([&](std::string_view) { ADD_FAILURE(); });
+  Tensor x = scalar(2), y = x * x;
+  first = std::make_unique<GradientLog>([&](std::string_view line) {
+    lines.emplace_back(line);
+    first.reset();
+  });
+  y = x + x;
+  EXPECT_EQ(lines.size(), 2u);
+  first = std::make_unique<GradientLog>([&](std::string_view) { last.reset(); });
+  last = std::make_unique<GradientLog>([](std::string_view) {});
+  expect_value(slope([](const Tensor& t) { return t * t; }, x), 4);
+}
+
 }  // namespace
 }  // namespace capstan

@@ -57,7 +57,10 @@ void ObserverList::tell(const OpCall& call) { tell_from(thread_state().observers
 
 void ObserverList::tell_from(Observer* observer, const OpCall& call) {
   if (!observer) return;
-  tell_from(observer->outer_, call);  // outermost first; scopes do not nest deeply
+  if (observer->outer_) {
+    tell_from(observer->outer_, call);  // outermost first; scopes do not nest deeply
+    if (!contains(*observer)) return;   // it ended when one of them was told
+  }
   observer->on_call(call);
 }
 
