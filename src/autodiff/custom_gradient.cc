@@ -213,7 +213,7 @@ std::vector<Tensor> run_recomputed(const std::string& name, const std::vector<Te
                     .backward = Recomputation(name, inputs, variables, outputs, again),
                     .forward = [name](std::span<const Tensor>) -> std::vector<Tensor> {
                       throw Unimplemented(name +
-                                          ": recompute_grad has no forward mode, because what it saves is for "
+                                          ": there is no forward mode here, because what recompute_grad saves is for "
                                           "gradients only; under a ForwardAccumulator call the function itself");
                     }});
   return outputs;

@@ -113,6 +113,9 @@ void ForwardAccumulator::resume() {
     throw InvalidArgument("ForwardAccumulator.resume: the accumulator is already recording");
   accumulator_->start();
 }
-bool ForwardAccumulator::is_recording() const { return accumulator_->is_recording(); }
+bool ForwardAccumulator::is_recording() const {
+  accumulator_->check_thread("ForwardAccumulator.is_recording");
+  return accumulator_->is_recording();
+}
 
 }  // namespace capstan

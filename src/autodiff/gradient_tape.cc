@@ -131,7 +131,10 @@ void GradientTape::resume() {
   tape_->start();
 }
 
-bool GradientTape::is_recording() const { return tape_->is_recording(); }
+bool GradientTape::is_recording() const {
+  tape_->check_thread("GradientTape.is_recording");
+  return tape_->is_recording();
+}
 
 void GradientTape::reset() {
   tape_->check_thread("GradientTape.reset");
@@ -154,7 +157,10 @@ GradientTape::Paused::~Paused() {
   if (!tape_.tape_->is_recording() && !tape_.tape_->is_used_up()) tape_.tape_->start();
 }
 
-std::size_t GradientTape::entry_count() const { return tape_->entry_count(); }
+std::size_t GradientTape::entry_count() const {
+  tape_->check_thread("GradientTape.entry_count");
+  return tape_->entry_count();
+}
 
 std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
                                                  const GradientOptions& options) {

@@ -54,7 +54,7 @@ void Tape::drop_reference() noexcept {
 }
 
 void Tape::close() noexcept {
-  if (is_closed_) return;
+  if (is_closed_) return watched_handles_.clear();
   if (std::this_thread::get_id() != thread_) {
     references_.add();
     is_abandoned_.store(true, std::memory_order_release);
@@ -76,7 +76,11 @@ void Tape::begin_sweep() noexcept {
 void Tape::end_sweep() noexcept {
   is_sweeping_ = false;
   if (!is_persistent_) is_used_up_ = true;
-  if (is_used_up_ || is_closing_) close();
+  const bool is_dropped = is_closing_;
+  std::vector<Tensor> watched;
+  watched.swap(watched_handles_);
+  if (is_used_up_ || is_dropped) close();
+  if (!is_dropped) watched_handles_ = std::move(watched);  // which may be asked for afterwards
   drop_reference();
 }
 

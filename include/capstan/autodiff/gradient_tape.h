@@ -155,7 +155,7 @@ class GradientTape {
     return explain_tensors(identity_tensor(target), identity_tensor(source));
   }
 
-  /// The variables watched so far, in the order in which they were created.
+  /// The variables watched so far, in the order in which they were created; also after `gradient`.
   std::vector<Variable> watched_variables() const;
 
   /// Number of operations the tape holds now, for tests of what it keeps.
