@@ -1,5 +1,6 @@
 #include "autodiff/batch.h"
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -14,13 +15,13 @@ namespace {
 
 /// What a batched tensor owns in place of elements.
 struct Members : detail::Buffer {
-  const Batch* batch = nullptr;
+  std::uint64_t batch = 0;  // its number: a tensor that outlives its batch belongs to none
   Tensor tensor;
 };
 
 void release_members(detail::Buffer* buffer) noexcept { delete static_cast<Members*>(buffer); }
 
-const Members* members_behind(const Tensor& tensor, const Batch* batch) {
+const Members* members_behind(const Tensor& tensor, std::uint64_t batch) {
   const detail::TensorRep* rep = tensor.rep_or_null();
   if (!rep || !rep->is_symbolic || !rep->buffer || rep->buffer->release != release_members) return nullptr;
   const auto* members = static_cast<const Members*>(rep->buffer);
@@ -61,20 +62,26 @@ Shape without_first(Shape shape) {
   return shape;
 }
 
+Batch::Batch(std::int64_t size)
+    : size_(size), number_([] {
+        static std::atomic<std::uint64_t> last = 0;
+        return ++last;
+      }()) {}
+
 Tensor Batch::wrap(const Tensor& members) const {
   Tensor tensor = new_symbolic_tensor(members.dtype(), without_first(members.shape()));
   auto* behind = new Members;
   behind->release = release_members;
-  behind->batch = this;
+  behind->batch = number_;
   behind->tensor = members;
   tensor.rep_or_null()->buffer = behind;
   return tensor;
 }
 
-bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, this); }
+bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, number_); }
 
 Tensor Batch::members_of(const Tensor& tensor) const {
-  if (const Members* members = members_behind(tensor, this)) return members->tensor;
+  if (const Members* members = members_behind(tensor, number_)) return members->tensor;
   return broadcast_to(tensor, with_first(size_, tensor.shape()));
 }
 
@@ -113,7 +120,7 @@ std::vector<Tensor> Batch::run(const OpDef& op, const void* attributes, std::spa
   }
   std::vector<InputRef> real;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    real.push_back(is_batched[i] ? members_behind(*inputs[i].tensor, this)->tensor : *inputs[i].tensor);
+    real.push_back(is_batched[i] ? members_behind(*inputs[i].tensor, number_)->tensor : *inputs[i].tensor);
   if (!suits_rule(op, inputs, is_batched)) return run_by_loop(op, attributes, real, is_batched, specs.size());
   results = op.batching(OpCall(op, attributes, real, {}), is_batched);
   if (results.size() != specs.size())

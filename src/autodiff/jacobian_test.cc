@@ -220,5 +220,17 @@ TEST(Jacobian, ComplexModes) {
   EXPECT_EQ(element(jacobian(f, z, JacobianMode::forward)), std::complex<float>(2, 4));
 }
 
+// The rule keeps a row of seeds that stands for as many members as there were.
+TEST(Jacobian, ARowThatOutlivesItsPass) {
+  Tensor kept;
+  const auto keeping =
+      custom_gradient([&](Tensor t) { return with_gradient(t * 2, [&](Tensor dy) { return kept = dy; }); });
+  const auto using_it =
+      custom_gradient([&](Tensor t) { return with_gradient(t * 2, [&](Tensor) { return kept * 1; }); });
+  const Tensor x = constant({1.f, 2.f});
+  jacobian(keeping, x);
+  expect_error<InvalidArgument>([&] { jacobian(using_it, x); }, {"symbolic tensor"});
+}
+
 }  // namespace
 }  // namespace capstan
