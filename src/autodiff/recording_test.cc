@@ -449,5 +449,18 @@ TEST(Recording, AnOutputThatAnotherTapeWatchesLater) {
   expect_near(second.gradient(g, y), {1, 1});
 }
 
+TEST(Explain, ALongChainOfAssignments) {
+  Tensor x = scalar(1), y = x;
+  GradientTape tape;
+  tape.watch(x);
+  std::vector<Variable> variables;
+  for (int i = 0; i < 10'000; ++i) {
+    variables.emplace_back(0.f);
+    variables.back().assign(y * 1);
+    y = variables.back() * 1;
+  }
+  EXPECT_NE(tape.explain(y, x).find("an assignment to variable"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace capstan
