@@ -16,17 +16,11 @@ namespace {
 // As for tapes: plain data, so that the library can be unloaded.
 constinit thread_local std::vector<Accumulator*>* accumulators = nullptr;
 
-std::vector<TensorSpec> specs_of(std::span<const Tensor> tensors) {
-  std::vector<TensorSpec> specs;
-  for (const Tensor& tensor : tensors) specs.push_back(value_spec(tensor));
-  return specs;
-}
-
 Transposable checked_backward(const RecordedOperation& operation) {
   return [&operation](std::span<const Gradient> dy) {
     std::vector<Gradient> gradients = operation.backward(dy);
     if (gradients.size() == operation.inputs.size())  // else `transposed` throws
-      check_fit(operation.name, gradients, specs_of(operation.inputs), "input");
+      check_fit(operation.name, gradients, value_specs(operation.inputs), "input");
     return gradients;
   };
 }
@@ -132,7 +126,11 @@ Tensor Accumulator::tangent_of(const Tensor& tensor) const {
 bool Accumulator::knows(const Tensor& tensor) const { return tangents_.contains(identity_of(tensor)); }
 
 void Accumulator::tensor_died(std::uint64_t identity) noexcept {
-  for (Accumulator* accumulator : alive()) accumulator->tangents_.erase(identity);
+  for (std::size_t i = alive().size(); i-- > 0;) {  // a tangent's death may end accumulators
+    if (i >= alive().size()) continue;
+    const Kept kept(*alive()[i]);
+    alive()[i]->tangents_.erase(identity);
+  }
 }
 
 template <class TensorAt>
@@ -173,7 +171,7 @@ void Accumulator::on_function(const RecordedOperation& operation) {
   if (operation.forward) {
     made = operation.forward(tangents);
   } else if (operation.backward) {
-    made = transposed(checked_backward(operation), specs_of(operation.outputs), tangents);
+    made = transposed(checked_backward(operation), value_specs(operation.outputs), tangents);
   } else {
     return;
   }

@@ -11,12 +11,6 @@
 namespace capstan::detail {
 namespace {
 
-std::vector<TensorSpec> specs_of(std::span<const Tensor> tensors) {
-  std::vector<TensorSpec> specs;
-  for (const Tensor& tensor : tensors) specs.push_back(value_spec(tensor));
-  return specs;
-}
-
 void check_defined(const std::string& name, std::span<const Tensor> tensors, const char* what) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     if (!tensors[i].is_defined()) throw TypeError(name + ": " + what + " " + std::to_string(i) + " holds no tensor");
@@ -100,7 +94,7 @@ std::vector<Tensor> run_custom(const std::string& name, const std::vector<Tensor
                     ", so its rule needs a last parameter `const std::vector<Variable>& variables` and returns a pair: "
                     "the gradients of the inputs and those of the variables");
   const auto outputs = renewed(made.outputs);
-  Contract contract{name, specs_of(outputs), specs_of(inputs), specs_of(variables)};
+  Contract contract{name, value_specs(outputs), value_specs(inputs), value_specs(variables)};
   record_operation({.name = name,
                     .outputs = outputs,
                     .inputs = joined(inputs, variables),
@@ -129,7 +123,7 @@ class Recomputation {
       : name_(std::move(name)),
         inputs_(std::move(inputs)),
         variables_(std::move(variables)),
-        outputs_(specs_of(outputs)),
+        outputs_(value_specs(outputs)),
         run_(std::move(run)) {}
 
   std::vector<Gradient> operator()(std::span<const Gradient> dy) const {
@@ -173,7 +167,7 @@ class Recomputation {
   /// Throws FailedPrecondition if the function did not return what it returned the first time.
   void check_same(std::span<const Tensor> outputs) const {
     check_defined(name_, outputs, "output");
-    const auto now = specs_of(outputs);
+    const auto now = value_specs(outputs);
     const std::string reason = ", when the gradient ran the function again; it has to compute the same each time";
     if (now.size() != outputs_.size())
       throw FailedPrecondition(name_ + ": " + std::to_string(now.size()) + " outputs after " +

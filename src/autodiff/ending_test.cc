@@ -169,5 +169,58 @@ TEST(Endings, ALogThatItsSinkEnds) {
   expect_value(slope([](const Tensor& t) { return t * t; }, x), 4);
 }
 
+// The tape stands in a rule that it recorded itself, and ends when the result of that dies.
+TEST(Endings, ATapeInARuleOfItsOwn) {
+  Tensor x = constant({1.f, 2.f});
+  for (int i = 0; i < 3; ++i) {
+    Tensor y = cube_with_a_tape_of_its_own(x);
+    Tensor z = y * y;
+  }
+  GradientTape outer;
+  outer.watch(x);
+  Tensor y = cube_with_a_tape_of_its_own(x);
+  y = cube_with_a_tape_of_its_own(y);
+  expect_near(outer.gradient(y, x), {9, 2304});
+}
+
+// The last record of the rule goes with its result, and the tape with it, while the other tapes are told of the death.
+TEST(Endings, ATapeInARuleThatOthersRecorded) {
+  Tensor x = constant({1.f, 2.f});
+  GradientTape first, last;
+  first.watch(x);
+  last.watch(x);
+  const auto f = custom_gradient([](Tensor in) {
+    const auto tape = std::make_shared<GradientTape>();
+    tape->watch(in);
+    Tensor y = in * in;
+    tape->stop();
+    return with_gradient(y, [tape, in, y](Tensor dy) { return tape->gradient(y, in, {.output_gradients = {dy}}); });
+  });
+  for (int i = 0; i < 3; ++i) {
+    Tensor y = f(x);
+    Tensor z = y * y;
+  }
+  Tensor y = f(x);
+  expect_near(last.gradient(y, x), {2, 4});
+}
+
+// A rule is the last to hold an accumulator, and goes with the result.
+TEST(Endings, AnAccumulatorInARule) {
+  Tensor x = scalar(2);
+  GradientTape tape;
+  tape.watch(x);
+  const auto forward = std::make_shared<ForwardAccumulator>(x, scalar(1));
+  Tensor y = scalar(4);
+  record_operation(
+      {.name = "f",
+       .outputs = Tensors(&y, 1),
+       .inputs = Tensors(&x, 1),
+       .backward = [held = std::make_shared<ForwardAccumulator>(x, scalar(1))](
+                       auto) { return std::vector<Gradient>{held->jvp(scalar(0), UnconnectedGradients::zero)}; },
+       .is_seen_forward = false});
+  y = x * x;
+  expect_value(forward->jvp(y), 4);
+}
+
 }  // namespace
 }  // namespace capstan

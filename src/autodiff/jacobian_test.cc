@@ -232,5 +232,11 @@ TEST(Jacobian, ARowThatOutlivesItsPass) {
   expect_error<InvalidArgument>([&] { jacobian(using_it, x); }, {"symbolic tensor"});
 }
 
+TEST(Jacobian, OfStrings) {
+  const auto f = [](const Tensor& x) { return x; };
+  for (const JacobianMode mode : {JacobianMode::reverse, JacobianMode::forward})
+    expect_error<TypeError>([&] { jacobian(f, constant("a"), mode); }, {"numbers", "string"});
+}
+
 }  // namespace
 }  // namespace capstan

@@ -63,6 +63,7 @@ void Tape::close() noexcept {
   stop();
   is_closing_ = true;
   if (is_sweeping_) return;
+  if (is_freeing_) return references_.add();  // something that it let go of owned it: `end_freeing` does the rest
   is_closed_ = true;
   forget_all();
   remove_from_thread(this);
@@ -345,7 +346,9 @@ void Tape::tensor_died(detail::TensorRep* rep) {
   }
   if (!rep->is_known_by_identity.load(std::memory_order_relaxed)) return;
   const std::uint64_t identity = rep->identity.load(std::memory_order_relaxed);
-  for (Tape* tape : tapes_of_thread()) tape->identity_died(identity);
+  // From the last to the first: what the tapes let go of may own a tape and end it.
+  for (std::size_t i = tapes_of_thread().size(); i-- > 0;)
+    if (i < tapes_of_thread().size()) tapes_of_thread()[i]->identity_died(identity);
   Accumulator::tensor_died(identity);
 }
 
@@ -391,7 +394,14 @@ void Tape::free_unused() noexcept {
     clear_entry(index);
     free_.push_back(index);
   }
+  end_freeing();
+}
+
+void Tape::end_freeing() noexcept {
   is_freeing_ = false;
+  if (!is_closing_ || is_closed_ || is_sweeping_) return;
+  close();
+  drop_reference();
 }
 
 // Dropping what the entry saved may drop tensors that this tape recorded, which come back here through `drop_use` and
@@ -415,8 +425,11 @@ void Tape::release_saved(std::uint32_t index) noexcept {
   used.saved.clear();
   used.attributes.clear();
   if (used.details) used.details->backward = nullptr;
-  is_freeing_ = was_freeing;
-  if (!was_freeing && !unused_.empty()) free_unused();
+  if (was_freeing) return;
+  if (unused_.empty())
+    end_freeing();
+  else
+    free_unused();
 }
 
 void Tape::forget_all() noexcept {

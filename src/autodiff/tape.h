@@ -29,7 +29,7 @@ class Tape final : public Observer {
   /// Drops the creator's reference; tensors that the tape recorded hold further ones.
   void drop_reference() noexcept;
   /// Ends it for good: forgets everything. On another thread it only leaves a note for the tape's own thread, in whose
-  /// lists it stands, and during a sweep for the end of that.
+  /// lists it stands, and during a sweep, or while it lets go of something, for the end of that.
   void close() noexcept;
 
   void start();
@@ -86,6 +86,7 @@ class Tape final : public Observer {
   void identity_died(std::uint64_t identity) noexcept;
   void drop_use(std::uint32_t index) noexcept;
   void free_unused() noexcept;
+  void end_freeing() noexcept;
   void clear_entry(std::uint32_t index) noexcept;
   void drain_foreign() noexcept;
   void forget_all() noexcept;
