@@ -11,6 +11,8 @@
 //
 // Trainable variables are watched when they are read. A tape belongs to the thread that made it: what other threads do
 // is not recorded, and calling its functions from there throws FailedPrecondition.
+// It may be destroyed on another thread; its own then frees what it kept, with its next operation or tape, so that what
+// is kept by a tape that outlives its thread is freed by nobody.
 #pragma once
 
 #include <array>
