@@ -1,6 +1,7 @@
 // The propagation behind a `ForwardAccumulator`: an observer of `apply` that keeps tangents by the identity of tensors.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -17,7 +18,8 @@ class Accumulator final : public Observer {
  public:
   /// Tangents have one more dimension in front if `directions` is not -1.
   explicit Accumulator(std::int64_t directions);
-  ~Accumulator() override;
+  /// Ends it. What cannot be done now, on another thread or while it propagates, is left to its own thread.
+  void close() noexcept;
 
   void start();
   void stop() noexcept;
@@ -41,7 +43,10 @@ class Accumulator final : public Observer {
   static std::vector<Accumulator*>* exchange_alive(std::vector<Accumulator*>* list) noexcept;
 
  private:
+  class Kept;
   class Propagating;
+  ~Accumulator() override;
+  void close_if_abandoned() noexcept;
   /// Tangents of the inputs; empty if none has one.
   template <class TensorAt>
   std::vector<Tensor> find_tangents(std::size_t count, TensorAt&& tensor_at) const;
@@ -50,6 +55,8 @@ class Accumulator final : public Observer {
   std::unique_ptr<Batch> batch_;
   const std::thread::id thread_;
   bool is_recording_ = false;
+  std::atomic<bool> is_abandoned_{false};
+  int propagations_ = 0;                                // that are going on, one within another
   std::unordered_map<std::uint64_t, Tensor> tangents_;  // wrapped ones if there is a batch
   std::vector<Tensor> watched_;                         // primals, kept so that their tangents stay
 };

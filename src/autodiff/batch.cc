@@ -1,5 +1,6 @@
 #include "autodiff/batch.h"
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -15,15 +16,17 @@ namespace {
 /// What a batched tensor owns in place of elements.
 class Members final : public SymbolicOrigin {
  public:
-  Members(const Batch* batch, Tensor members) : SymbolicOrigin(batch), tensor(std::move(members)) {}
+  Members(const Batch* of, std::uint64_t number, Tensor members)
+      : SymbolicOrigin(of), batch(number), tensor(std::move(members)) {}
   std::string description() const override { return "a member of a batch that is differentiated in one pass"; }
 
+  const std::uint64_t batch;  // its number: a tensor that outlives its batch belongs to none
   const Tensor tensor;
 };
 
-const Members* members_behind(const Tensor& tensor, const Batch* batch) {
-  const SymbolicOrigin* origin = origin_of(tensor);
-  return origin && origin->maker() == batch ? static_cast<const Members*>(origin) : nullptr;
+const Members* members_behind(const Tensor& tensor, std::uint64_t batch) {
+  const auto* members = dynamic_cast<const Members*>(origin_of(tensor));
+  return members && members->batch == batch ? members : nullptr;
 }
 
 Shape with_first(std::int64_t size, Shape shape) {
@@ -60,14 +63,20 @@ Shape without_first(Shape shape) {
   return shape;
 }
 
+Batch::Batch(std::int64_t size)
+    : size_(size), number_([] {
+        static std::atomic<std::uint64_t> last = 0;
+        return ++last;
+      }()) {}
+
 Tensor Batch::wrap(const Tensor& members) const {
-  return new_symbolic_tensor(members.dtype(), without_first(members.shape()), new Members(this, members));
+  return new_symbolic_tensor(members.dtype(), without_first(members.shape()), new Members(this, number_, members));
 }
 
-bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, this); }
+bool Batch::has(const Tensor& tensor) const { return members_behind(tensor, number_); }
 
 Tensor Batch::members_of(const Tensor& tensor) const {
-  if (const Members* members = members_behind(tensor, this)) return members->tensor;
+  if (const Members* members = members_behind(tensor, number_)) return members->tensor;
   return broadcast_to(tensor, with_first(size_, tensor.shape()));
 }
 
@@ -106,7 +115,7 @@ std::vector<Tensor> Batch::run(const OpDef& op, const void* attributes, std::spa
   }
   std::vector<InputRef> real;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    real.push_back(is_batched[i] ? members_behind(*inputs[i].tensor, this)->tensor : *inputs[i].tensor);
+    real.push_back(is_batched[i] ? members_behind(*inputs[i].tensor, number_)->tensor : *inputs[i].tensor);
   if (!suits_rule(op, inputs, is_batched)) return run_by_loop(op, attributes, real, is_batched, specs.size());
   results = op.batching(OpCall(op, attributes, real, {}), is_batched);
   if (results.size() != specs.size())

@@ -12,7 +12,7 @@ Shape without_first(Shape shape);
 
 class Batch final : public Recorder {
  public:
-  explicit Batch(std::int64_t size) : size_(size) {}
+  explicit Batch(std::int64_t size);
 
   /// The batched tensor behind which `members` [size, ...] stands.
   Tensor wrap(const Tensor& members) const;
@@ -47,7 +47,8 @@ class Batch final : public Recorder {
                                   std::span<const bool> is_batched, std::size_t output_count) const;
 
   const std::int64_t size_;
-  Recorder* outer_ = nullptr;  // of the thread on which the batch is active
+  const std::uint64_t number_;  // no batch before or after has it
+  Recorder* outer_ = nullptr;   // of the thread on which the batch is active
 };
 
 }  // namespace capstan

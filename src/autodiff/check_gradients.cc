@@ -113,6 +113,9 @@ class Differences {
 };
 
 double step_for(double given, const std::vector<Tensor>& arguments) {
+  if (!(given >= 0) || std::isinf(given))
+    throw InvalidArgument(
+        fmt::format("numeric gradients need a positive finite step, or 0 for one that suits, got {}", given));
   return given > 0 ? given : pick(precision_of(arguments), 6e-2, 5e-3, 1e-5);
 }
 

@@ -106,5 +106,13 @@ TEST(CheckGradients, NaNIsNoAgreement) {
   EXPECT_FALSE(check);
 }
 
+TEST(CheckGradients, StepsMustBeSteps) {
+  const auto f = [](Tensor x) { return x * x; };
+  const Tensor x = constant({1.f, 2.f});
+  expect_error<InvalidArgument>([&] { numeric_gradient(f, x, {.step = -1}); }, {"step", "-1"});
+  expect_error<InvalidArgument>([&] { numeric_gradient(f, x, {.step = std::nan("")}); }, {"step", "nan"});
+  expect_error<InvalidArgument>([&] { check_gradients(f, x, {.step = INFINITY}); }, {"step", "inf"});
+}
+
 }  // namespace
 }  // namespace capstan

@@ -1,7 +1,7 @@
 #include "capstan/autodiff/custom_gradient.h"
 
+#include "autodiff/fit.h"
 #include "autodiff/tape.h"
-#include "autodiff/value_spec.h"
 #include "autodiff/variable_reads.h"
 #include "capstan/autodiff/record.h"
 #include "capstan/base/error.h"
@@ -10,12 +10,6 @@
 
 namespace capstan::detail {
 namespace {
-
-std::vector<TensorSpec> specs_of(std::span<const Tensor> tensors) {
-  std::vector<TensorSpec> specs;
-  for (const Tensor& tensor : tensors) specs.push_back(value_spec(tensor));
-  return specs;
-}
 
 void check_defined(const std::string& name, std::span<const Tensor> tensors, const char* what) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -60,33 +54,11 @@ struct Contract {
     return all;
   }
 
-  void check(std::span<const Gradient> gradients, std::span<const TensorSpec> specs, const std::string& what) const {
+  void check(std::span<const Gradient> gradients, std::span<const TensorSpec> specs, const char* what) const {
     if (gradients.size() != specs.size())
-      throw InvalidArgument(name + ": its gradient function must return one gradient for each " + what + ": expected " +
-                            std::to_string(specs.size()) + ", got " + std::to_string(gradients.size()));
-    for (std::size_t i = 0; i < specs.size(); ++i)
-      if (gradients[i].has_value() && is_trainable(specs[i].dtype))
-        check(gradients[i], specs[i], what + " " + std::to_string(i));
-  }
-
- private:
-  void check(const Gradient& gradient, const TensorSpec& spec, const std::string& what) const {
-    const Tensor& values = gradient.is_slices() ? gradient.slices().values : gradient.tensor();
-    const std::string text = name + ": the gradient of " + what;
-    if (values.dtype() != spec.dtype)
-      throw TypeError(text + " must have its type " + std::string(dtype_name(spec.dtype)) + ", got " +
-                      std::string(dtype_name(values.dtype())));
-    if (gradient.is_slices() ? !fits_rows(values.shape(), spec.shape) : !values.shape().is_compatible_with(spec.shape))
-      throw InvalidArgument(text + " must have its shape " + spec.shape.to_string() + ", got " +
-                            (gradient.is_slices() ? "rows of shape " : "") + values.shape().to_string());
-  }
-
-  static bool fits_rows(const Shape& rows, const Shape& dense) {
-    if (!rows.has_rank() || !dense.has_rank()) return true;
-    if (rows.rank() != dense.rank() || rows.rank() == 0) return false;
-    for (int i = 1; i < rows.rank(); ++i)
-      if (rows[i] >= 0 && dense[i] >= 0 && rows[i] != dense[i]) return false;
-    return true;
+      throw InvalidArgument(name + ": its gradient function must return one gradient for each " + std::string(what) +
+                            ": expected " + std::to_string(specs.size()) + ", got " + std::to_string(gradients.size()));
+    check_fit(name, gradients, specs, what);
   }
 };
 
@@ -122,7 +94,7 @@ std::vector<Tensor> run_custom(const std::string& name, const std::vector<Tensor
                     ", so its rule needs a last parameter `const std::vector<Variable>& variables` and returns a pair: "
                     "the gradients of the inputs and those of the variables");
   const auto outputs = renewed(made.outputs);
-  Contract contract{name, specs_of(outputs), specs_of(inputs), specs_of(variables)};
+  Contract contract{name, value_specs(outputs), value_specs(inputs), value_specs(variables)};
   record_operation({.name = name,
                     .outputs = outputs,
                     .inputs = joined(inputs, variables),
@@ -140,12 +112,19 @@ std::vector<Tensor> run_custom(const std::string& name, const std::vector<Tensor
 
 namespace {
 
+std::string text_of(const TensorSpec& spec) { return std::string(dtype_name(spec.dtype)) + spec.shape.to_string(); }
+
 /// The gradients of a function that is run again for them.
 class Recomputation {
  public:
   using Run = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
-  Recomputation(std::vector<Tensor> inputs, std::vector<Tensor> variables, Run run)
-      : inputs_(std::move(inputs)), variables_(std::move(variables)), run_(std::move(run)) {}
+  Recomputation(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> variables,
+                std::span<const Tensor> outputs, Run run)
+      : name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        variables_(std::move(variables)),
+        outputs_(value_specs(outputs)),
+        run_(std::move(run)) {}
 
   std::vector<Gradient> operator()(std::span<const Gradient> dy) const {
     // One tensor may stand in two places, so each place gets a tensor of its own. Outer tapes see where it comes from.
@@ -156,6 +135,7 @@ class Recomputation {
     GradientTape tape({.watch_accessed_variables = false});
     for (const std::size_t place : places) tape.watch(sources[place]);
     const auto outputs = run_(again);
+    check_same(outputs);
 
     std::vector<Tensor> targets, wanted;
     GradientOptions options{.unconnected_gradients = UnconnectedGradients::zero};
@@ -184,7 +164,23 @@ class Recomputation {
     return places;
   }
 
+  /// Throws FailedPrecondition if the function did not return what it returned the first time.
+  void check_same(std::span<const Tensor> outputs) const {
+    check_defined(name_, outputs, "output");
+    const auto now = value_specs(outputs);
+    const std::string reason = ", when the gradient ran the function again; it has to compute the same each time";
+    if (now.size() != outputs_.size())
+      throw FailedPrecondition(name_ + ": " + std::to_string(now.size()) + " outputs after " +
+                               std::to_string(outputs_.size()) + reason);
+    for (std::size_t k = 0; k < now.size(); ++k)
+      if (now[k].dtype != outputs_[k].dtype || !now[k].shape.is_compatible_with(outputs_[k].shape))
+        throw FailedPrecondition(name_ + ": output " + std::to_string(k) + " is " + text_of(now[k]) + " after " +
+                                 text_of(outputs_[k]) + reason);
+  }
+
+  std::string name_;
   std::vector<Tensor> inputs_, variables_;
+  std::vector<TensorSpec> outputs_;
   Run run_;
 };
 
@@ -208,10 +204,10 @@ std::vector<Tensor> run_recomputed(const std::string& name, const std::vector<Te
   record_operation({.name = name,
                     .outputs = outputs,
                     .inputs = joined(inputs, variables),
-                    .backward = Recomputation(inputs, variables, again),
+                    .backward = Recomputation(name, inputs, variables, outputs, again),
                     .forward = [name](std::span<const Tensor>) -> std::vector<Tensor> {
                       throw Unimplemented(name +
-                                          ": recompute_grad has no forward mode, because what it saves is for "
+                                          ": there is no forward mode here, because what recompute_grad saves is for "
                                           "gradients only; under a ForwardAccumulator call the function itself");
                     }});
   return outputs;

@@ -44,8 +44,9 @@ std::vector<Gradient> Followed::gradients(std::vector<Tensor> seeds) const {
     throw FailedPrecondition(
         state.options.name +
         ": the gradient was asked for before and is given once; make it with {.persistent = true}");
+  auto gradients = state.tape.gradient(state.outputs, state.arguments, {.output_gradients = std::move(seeds)});
   state.is_used_up = !state.options.persistent;
-  return state.tape.gradient(state.outputs, state.arguments, {.output_gradients = std::move(seeds)});
+  return gradients;
 }
 
 }  // namespace capstan::detail

@@ -135,5 +135,12 @@ TEST(Derivatives, T497_NothingStaysAlive) {
   }
 }
 
+TEST(Derivatives, ARefusedSeedUsesNothingUp) {
+  const auto pull_back = make_vjp([](Tensor x) { return x * x; }, {.persistent = false})(constant({1.f, 2.f})).second;
+  expect_error<InvalidArgument>([&] { pull_back(scalar(1)); }, {"[2]", "[]"});
+  expect_near(pull_back(constant({1.f, 1.f})), {2, 4});
+  expect_error<FailedPrecondition>([&] { pull_back(constant({1.f, 1.f})); }, {"vjp"});
+}
+
 }  // namespace
 }  // namespace capstan

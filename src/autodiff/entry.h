@@ -44,7 +44,8 @@ struct EntryDetails {
   std::vector<TensorSpec> outputs;  // of operations with several outputs, to make zeros
   // Symbolic tensors whose shapes are known only when the function runs, in place of the shapes above.
   std::vector<Tensor> input_sources, output_sources;
-  std::string name;  // of recorded user functions
+  std::string name;                // of recorded user functions
+  std::vector<TensorSpec> values;  // of their inputs, behind handles: what their gradients must fit
   BackwardFunction backward;
   bool takes_absent_gradients = false;
 };

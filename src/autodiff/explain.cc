@@ -19,18 +19,22 @@ std::string cut_by(const Entry& entry, std::size_t input) {
 }  // namespace
 
 Explanation::Explanation(Tape& tape, std::span<const Tensor> targets) : tape_(tape) {
+  find_assignments();
   for (const Tensor& target : targets) {
     const Edge edge = tape.find(target);
     any_target_on_tape_ = any_target_on_tape_ || edge.exists();
     if (edge.exists()) visit(edge.entry, "");
   }
   follow();
-  // A variable on the way may have been given a value that came from the source.
-  for (std::size_t before = 0; before != cut_before_.size();) {
-    before = cut_before_.size();
-    follow_assignments();
-    follow();
-  }
+}
+
+void Explanation::find_assignments() {
+  if (tape_.assignments().empty()) return;
+  std::unordered_map<std::uint64_t, std::uint32_t> entries;  // of handles, by identity
+  for (const Tensor& handle : tape_.watched_handles()) entries[identity_of(handle)] = tape_.find(handle).entry;
+  for (const Assignment& assignment : tape_.assignments())
+    if (const auto found = entries.find(assignment.handle); found != entries.end())
+      assignments_[found->second].push_back(&assignment);
 }
 
 void Explanation::follow() {
@@ -45,18 +49,18 @@ void Explanation::follow() {
       const bool cuts_here = entry.is_cut || edge.is_cut || has_no_rule(entry);
       visit(edge.entry, cuts_here ? cut_by(entry, i) : cut);  // of several cuts the one next to the source
     }
+    follow_assignments(index, cut);
   }
 }
 
-void Explanation::follow_assignments() {
-  for (const Assignment& assignment : tape_.assignments())
-    for (const Tensor& handle : tape_.watched_handles()) {
-      if (identity_of(handle) != assignment.handle || !cut_before_.contains(tape_.find(handle).entry)) continue;
-      const std::string& cut = cut_before_[tape_.find(handle).entry];
-      visit(assignment.value.entry, !cut.empty() ? cut
-                                                 : "the path goes through an assignment to variable '" +
-                                                       assignment.variable + "', which gradients do not follow");
-    }
+/// A variable on the way may have been given a value that came from the source.
+void Explanation::follow_assignments(std::uint32_t index, const std::string& cut) {
+  const auto found = assignments_.find(index);
+  if (found == assignments_.end()) return;
+  for (const Assignment* assignment : found->second)
+    visit(assignment->value.entry, !cut.empty() ? cut
+                                                : "the path goes through an assignment to variable '" +
+                                                      assignment->variable + "', which gradients do not follow");
 }
 
 void Explanation::visit(std::uint32_t index, const std::string& cut) {

@@ -1,5 +1,8 @@
 #include "capstan/autodiff/forward_accumulator.h"
 
+#include <numeric>
+#include <utility>
+
 #include "autodiff/accumulator.h"
 #include "autodiff/value_spec.h"
 #include "capstan/base/error.h"
@@ -14,6 +17,13 @@ namespace {
 Shape with_directions(std::int64_t directions, Shape shape) {
   if (directions >= 0) shape.insert(0, directions);
   return shape;
+}
+
+std::int64_t checked(std::int64_t directions) {
+  if (directions < -1)
+    throw InvalidArgument("ForwardAccumulator: directions must be a number of directions, or -1 for one alone, got " +
+                          std::to_string(directions));
+  return directions;
 }
 
 /// A tangent that fits, for a primal without derivatives in the primal's own type.
@@ -36,10 +46,19 @@ Tensor checked(const TensorSpec& primal, const Tensor& tangent, std::int64_t dir
   return tangent;
 }
 
+/// Slices for each direction, of values [directions, n, ...], as dense tensors [directions, dense shape...].
+Tensor dense_of_each(const Tensor& values, const IndexedSlices& slices) {
+  if (slices.values.shape().rank() < 1) return to_tensor(slices);  // throws
+  std::vector<std::int64_t> swapped(static_cast<std::size_t>(values.shape().rank()));
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[0], swapped[1]);
+  return transpose(to_tensor({transpose(values, swapped), slices.indices, slices.dense_shape}), swapped);
+}
+
 }  // namespace
 
 ForwardAccumulator::ForwardAccumulator(const ForwardAccumulatorOptions& options)
-    : directions_(options.directions), accumulator_(std::make_unique<Accumulator>(options.directions)) {
+    : directions_(checked(options.directions)), accumulator_(new Accumulator(directions_)) {
   accumulator_->start();
 }
 ForwardAccumulator::ForwardAccumulator(std::initializer_list<Tensor> primals, std::initializer_list<Tensor> tangents,
@@ -47,7 +66,7 @@ ForwardAccumulator::ForwardAccumulator(std::initializer_list<Tensor> primals, st
     : ForwardAccumulator(options) {
   watch_all(primals, tangents);
 }
-ForwardAccumulator::~ForwardAccumulator() = default;
+ForwardAccumulator::~ForwardAccumulator() { accumulator_->close(); }
 
 void ForwardAccumulator::watch_tensor(const Tensor& primal, const Tensor& tangent) {
   accumulator_->check_thread("ForwardAccumulator.watch");
@@ -79,7 +98,8 @@ Gradient ForwardAccumulator::jvp(const Gradient& target, UnconnectedGradients un
   if (!target.is_slices()) return jvp_of(target.tensor(), unconnected);
   const IndexedSlices& slices = target.slices();
   const Gradient values = jvp_of(slices.values, unconnected);
-  if (!values.has_value() || directions_ >= 0) return values;
+  if (!values.has_value()) return values;
+  if (directions_ >= 0) return dense_of_each(values.tensor(), slices);
   return IndexedSlices{values.tensor(), slices.indices, slices.dense_shape};
 }
 
@@ -93,6 +113,9 @@ void ForwardAccumulator::resume() {
     throw InvalidArgument("ForwardAccumulator.resume: the accumulator is already recording");
   accumulator_->start();
 }
-bool ForwardAccumulator::is_recording() const { return accumulator_->is_recording(); }
+bool ForwardAccumulator::is_recording() const {
+  accumulator_->check_thread("ForwardAccumulator.is_recording");
+  return accumulator_->is_recording();
+}
 
 }  // namespace capstan

@@ -375,5 +375,26 @@ TEST(Forward, LongComputationsUseFlatMemory) {
   EXPECT_TRUE(forward.jvp(y).has_value());
 }
 
+TEST(Forward, SlicesInManyDirections) {
+  Tensor table = constant({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}, {3, 2});
+  const auto tangent = [&](const Tensor& direction, const ForwardAccumulatorOptions& options) {
+    ForwardAccumulator forward(table, direction, options);
+    GradientTape tape;
+    tape.watch(table);
+    const Tensor y = reduce_sum(square(gather(table, constant({0, 2, 0}))));
+    return forward.jvp(tape.gradient(y, table));
+  };
+  const Gradient one = tangent(ones({3, 2}), {});
+  EXPECT_TRUE(one.is_slices());
+  expect_near(one, {4, 4, 0, 0, 2, 2});
+  const Gradient two = tangent(stack({ones({3, 2}), table}), {.directions = 2});
+  EXPECT_EQ(two.tensor().shape(), Shape({2, 3, 2}));
+  expect_near(two, {4, 4, 0, 0, 2, 2, 4, 8, 0, 0, 10, 12});
+}
+
+TEST(Forward, ANumberOfDirections) {
+  expect_error<InvalidArgument>([] { ForwardAccumulator({.directions = -2}); }, {"directions", "-2"});
+}
+
 }  // namespace
 }  // namespace capstan

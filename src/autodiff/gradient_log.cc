@@ -1,7 +1,9 @@
 #include "capstan/autodiff/gradient_log.h"
 
 #include <iostream>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "autodiff/op_gradient.h"
 #include "op/observer.h"
@@ -43,7 +45,8 @@ const auto kGradientText = [](const Gradient& gradient) { return text_of(gradien
 /// Linked to the writers of the thread that began before it.
 class LogWriter final : public Observer {
  public:
-  explicit LogWriter(GradientLog::Sink sink) : sink_(std::move(sink)), outer_(std::exchange(innermost, this)) {
+  explicit LogWriter(GradientLog::Sink sink)
+      : sink_(std::make_shared<const GradientLog::Sink>(std::move(sink))), outer_(std::exchange(innermost, this)) {
     ObserverList::push(*this);
   }
   ~LogWriter() override {
@@ -56,24 +59,27 @@ class LogWriter final : public Observer {
   LogWriter& operator=(const LogWriter&) = delete;
 
   void on_call(const OpCall& call) override {
-    write(std::string(call.op().name()) + inputs_of(call) + " -> " +
-          list_of(call.outputs(), [](const Tensor& output) { return text_of(output); }));
+    const auto sink = sink_;
+    write(*sink, std::string(call.op().name()) + inputs_of(call) + " -> " +
+                     list_of(call.outputs(), [](const Tensor& output) { return text_of(output); }));
   }
 
   static void write_to_all(const std::string& line) {
-    for (LogWriter* at = innermost; at; at = at->outer_) at->write(line);
+    std::vector<std::shared_ptr<const GradientLog::Sink>> sinks;
+    for (LogWriter* at = innermost; at; at = at->outer_) sinks.push_back(at->sink_);
+    for (const auto& sink : sinks) write(*sink, line);
   }
   static bool any() { return innermost; }
 
  private:
-  void write(const std::string& line) {
+  static void write(const GradientLog::Sink& sink, const std::string& line) {
     const PauseObservers silent;  // the sink may compute
-    sink_(line);
+    sink(line);
   }
 
   static constinit thread_local LogWriter* innermost;
 
-  const GradientLog::Sink sink_;
+  const std::shared_ptr<const GradientLog::Sink> sink_;  // which may end its log
   LogWriter* outer_;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <shared_mutex>
 
+#include "autodiff/fit.h"
 #include "autodiff/op_gradient.h"
 #include "capstan/base/error.h"
 
@@ -108,6 +109,14 @@ bool has_no_gradient(const OpDef& op) { return !has_gradient(op) && !Table::inst
 
 namespace {
 
+std::vector<TensorSpec> input_values(const OpCall& call) {
+  std::vector<TensorSpec> values;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    values.push_back(call.has_input(i) ? value_spec(call.input(i))
+                                       : TensorSpec{call.input_dtype(i), call.input_shape(i)});
+  return values;
+}
+
 void call_registered(const OpCall& call, std::span<const Gradient> dy, std::span<Gradient> dx) {
   const std::string name(call.op().name());
   const auto function = Table::instance().find(name);
@@ -117,6 +126,7 @@ void call_registered(const OpCall& call, std::span<const Gradient> dy, std::span
   if (gradients.size() != dx.size())
     throw InvalidArgument(name + ": its registered gradient function returned " + std::to_string(gradients.size()) +
                           " gradients, expected " + std::to_string(dx.size()) + " (one for each input)");
+  check_fit(name, gradients, input_values(call), "input");
   std::move(gradients.begin(), gradients.end(), dx.begin());
 }
 

@@ -1,5 +1,7 @@
 #include "capstan/autodiff/gradient_tape.h"
 
+#include <optional>
+
 #include "autodiff/explain.h"
 #include "autodiff/sweep.h"
 #include "autodiff/tape.h"
@@ -33,6 +35,63 @@ Tensor seed_for(const Tensor& target, const Tensor& given, std::size_t index) {
                           given.shape().to_string());
   return given;
 }
+
+/// One seed for each target, undefined for a target whose type has no gradient.
+std::vector<Tensor> seeds_for(std::span<const Tensor> targets, std::span<const Tensor> given) {
+  if (given.size() > targets.size())
+    throw InvalidArgument("GradientTape.gradient: got " + std::to_string(given.size()) + " output_gradients for " +
+                          std::to_string(targets.size()) + " targets");
+  std::vector<Tensor> seeds;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    seeds.push_back(is_trainable(targets[i].dtype()) ? seed_for(targets[i], i < given.size() ? given[i] : Tensor(), i)
+                                                     : Tensor());
+  return seeds;
+}
+
+/// One call of `gradient`. The tape is kept meanwhile, also if a gradient function drops it, and used up at the end,
+/// also if one throws.
+class Sweeping {
+ public:
+  explicit Sweeping(Tape& tape) : tape_(tape) {
+    tape_.begin_sweep();
+    if (!tape_.is_persistent())
+      tape_.stop();
+    else if (tape_.is_recording())
+      warn("GradientTape.gradient: called while the persistent tape records; its own operations are recorded too");
+  }
+  ~Sweeping() { tape_.end_sweep(); }
+  Sweeping(const Sweeping&) = delete;
+  Sweeping& operator=(const Sweeping&) = delete;
+
+  std::vector<Gradient> gradients(std::span<const Tensor> targets, std::span<const Tensor> seeds,
+                                  std::span<const Tensor> sources, UnconnectedGradients unconnected) const {
+    Sweep sweep(tape_);
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      if (seeds[i].is_defined()) sweep.add_target(targets[i], seeds[i]);
+    std::vector<Gradient> gradients = sweep.run(sources);
+    if (unconnected == UnconnectedGradients::none)
+      explain(gradients, targets, sources);
+    else
+      for (std::size_t i = 0; i < sources.size(); ++i)
+        if (!gradients[i].has_value()) gradients[i] = zero_for(sources[i]);
+    return gradients;
+  }
+
+ private:
+  /// Says of each missing gradient why it is missing.
+  void explain(std::span<Gradient> gradients, std::span<const Tensor> targets, std::span<const Tensor> sources) const {
+    std::optional<Explanation> explanation;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (gradients[i].has_value()) continue;
+      if (!explanation) explanation.emplace(tape_, targets);
+      const std::string why = explanation->of(sources[i]);
+      gradients[i] = Gradient::missing("there is no gradient: " +
+                                       (why == "connected" ? "a gradient function on the way returned none" : why));
+    }
+  }
+
+  Tape& tape_;
+};
 
 void check_defined(const char* function, std::span<const Tensor> tensors, const char* what) {
   for (const Tensor& tensor : tensors)
@@ -77,7 +136,10 @@ void GradientTape::resume() {
   tape_->start();
 }
 
-bool GradientTape::is_recording() const { return tape_->is_recording(); }
+bool GradientTape::is_recording() const {
+  tape_->check_thread("GradientTape.is_recording");
+  return tape_->is_recording();
+}
 
 void GradientTape::reset() {
   tape_->check_thread("GradientTape.reset");
@@ -100,7 +162,10 @@ GradientTape::Paused::~Paused() {
   if (!tape_.tape_->is_recording() && !tape_.tape_->is_used_up()) tape_.tape_->start();
 }
 
-std::size_t GradientTape::entry_count() const { return tape_->entry_count(); }
+std::size_t GradientTape::entry_count() const {
+  tape_->check_thread("GradientTape.entry_count");
+  return tape_->entry_count();
+}
 
 std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
                                                  const GradientOptions& options) {
@@ -112,44 +177,9 @@ std::vector<Gradient> GradientTape::gradients_of(const std::vector<Tensor>& targ
   tape_->check_idle("GradientTape.gradient");
   check_defined("GradientTape.gradient", targets, "target");
   check_defined("GradientTape.gradient", sources, "source");
-  if (options.output_gradients.size() > targets.size())
-    throw InvalidArgument("GradientTape.gradient: got " + std::to_string(options.output_gradients.size()) +
-                          " output_gradients for " + std::to_string(targets.size()) + " targets");
-
-  struct Sweeping {  // also when a gradient function throws
-    explicit Sweeping(Tape* of) : tape(of) { tape->set_sweeping(true); }
-    ~Sweeping() {
-      tape->set_sweeping(false);
-      if (tape->is_persistent()) return;
-      tape->use_up();
-      tape->close();
-    }
-    Tape* tape;
-  } sweeping{tape_};
-  if (!tape_->is_persistent())
-    tape_->stop();
-  else if (tape_->is_recording())
-    warn("GradientTape.gradient: called while the persistent tape records; its own operations are recorded too");
-
-  Sweep sweep(*tape_);
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!is_trainable(targets[i].dtype())) continue;
-    sweep.add_target(
-        targets[i],
-        seed_for(targets[i], i < options.output_gradients.size() ? options.output_gradients[i] : Tensor(), i));
-  }
-  std::vector<Gradient> gradients = sweep.run(sources);
-  std::unique_ptr<Explanation> explanation;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (gradients[i].has_value()) continue;
-    if (options.unconnected_gradients == UnconnectedGradients::zero) {
-      gradients[i] = zero_for(sources[i]);
-      continue;
-    }
-    if (!explanation) explanation = std::make_unique<Explanation>(*tape_, targets);
-    gradients[i] = Gradient::missing("there is no gradient: " + explanation->of(sources[i]));
-  }
-  return gradients;
+  const std::vector<Tensor> seeds = seeds_for(targets, options.output_gradients);
+  const Sweeping sweeping(*tape_);  // this object may be gone at its end
+  return sweeping.gradients(targets, seeds, sources, options.unconnected_gradients);
 }
 
 std::string GradientTape::explain_tensors(const Tensor& target, const Tensor& source) {

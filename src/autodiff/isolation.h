@@ -12,7 +12,7 @@ class Tape;
 class Accumulator;
 
 /// While it lives, this thread has no recorder, no observers, no tapes and no accumulators but those made meanwhile,
-/// which end with it.
+/// which end with it. The others may be destroyed all the same.
 class Isolation {
  public:
   Isolation();
@@ -22,11 +22,16 @@ class Isolation {
 
   /// Does a tape or accumulator of this thread follow the tensor, inside or outside of isolations?
   static bool is_followed_anywhere(const Tensor& tensor);
+  /// For those that end: they are taken out of the lists that stand aside.
+  static void forget(const Tape* tape) noexcept;
+  static void forget(const Accumulator* accumulator) noexcept;
 
  private:
-  const ThreadState state_;
-  std::vector<Tape*>* const tapes_;
-  std::vector<Accumulator*>* const accumulators_;
+  Recorder* const recorder_;
+  const int paused_;
+  const OnlyOuterObservers observers_;
+  std::vector<Tape*>* tapes_;
+  std::vector<Accumulator*>* accumulators_;
   Isolation* const outer_;
 };
 

@@ -23,6 +23,7 @@ Shape joined(const Shape& first, const Shape& second) {
 
 /// The identity matrix of `count`, its rows in `shape`: [count, shape...].
 Tensor unit_vectors(std::int64_t count, DType dtype, const Shape& shape) {
+  if (!is_plain(dtype)) throw TypeError("a Jacobian is one of numbers, got " + std::string(dtype_name(dtype)));
   if (count > std::numeric_limits<std::int32_t>::max())
     throw ResourceExhausted("a Jacobian of " + std::to_string(count) + " rows does not fit into memory");
   const auto rows = static_cast<std::int32_t>(count);

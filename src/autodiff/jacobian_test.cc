@@ -212,5 +212,31 @@ TEST(Jacobian, ThroughLoopsOverMembers) {  // an operation whose batching rule i
   expect_near(floats(in_all_modes(f, x)), {1, 0, 0, 2, 1, 0, 6, 3, 2});
 }
 
+TEST(Jacobian, ComplexModes) {
+  const Tensor z = constant(std::vector<std::complex<float>>{{1, 2}});
+  const auto f = [](Tensor t) { return t * t; };
+  const auto element = [](const Tensor& j) { return j.to_vector<std::complex<float>>()[0]; };
+  EXPECT_EQ(element(jacobian(f, z)), std::complex<float>(2, -4));
+  EXPECT_EQ(element(jacobian(f, z, JacobianMode::forward)), std::complex<float>(2, 4));
+}
+
+// The rule keeps a row of seeds that stands for as many members as there were.
+TEST(Jacobian, ARowThatOutlivesItsPass) {
+  Tensor kept;
+  const auto keeping =
+      custom_gradient([&](Tensor t) { return with_gradient(t * 2, [&](Tensor dy) { return kept = dy; }); });
+  const auto using_it =
+      custom_gradient([&](Tensor t) { return with_gradient(t * 2, [&](Tensor) { return kept * 1; }); });
+  const Tensor x = constant({1.f, 2.f});
+  jacobian(keeping, x);
+  expect_error<InvalidArgument>([&] { jacobian(using_it, x); }, {"symbolic tensor"});
+}
+
+TEST(Jacobian, OfStrings) {
+  const auto f = [](const Tensor& x) { return x; };
+  for (const JacobianMode mode : {JacobianMode::reverse, JacobianMode::forward})
+    expect_error<TypeError>([&] { jacobian(f, constant("a"), mode); }, {"numbers", "string"});
+}
+
 }  // namespace
 }  // namespace capstan

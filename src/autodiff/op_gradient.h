@@ -9,7 +9,8 @@
 namespace capstan {
 
 /// Calls the gradient function of the op's record, else the registered one; `dx` comes empty. Throws NotFound if there
-/// is neither, InvalidArgument if a registered one returns another number of gradients than the op has inputs.
+/// is neither, InvalidArgument if a registered one returns another number of gradients than the op has
+/// inputs or one of another shape, TypeError for one of another type.
 void run_op_gradient(const OpCall& call, std::span<Gradient> dy, std::span<Gradient> dx);
 
 bool is_registered_as_none(const OpDef& op);

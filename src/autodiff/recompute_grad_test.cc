@@ -196,5 +196,29 @@ TEST(RecomputeGrad, NothingStaysAlive) {
   EXPECT_EQ(live_tensor_count(), before);
 }
 
+TEST(RecomputeGrad, AnotherResultTheSecondTime) {
+  const Tensor x = constant({1.f, 2.f});
+  const auto slope_of = [&](std::vector<Tensor> first, std::vector<Tensor> second) {
+    bool again = false;
+    const auto f = recompute_grad([&](Tensor t) {
+      std::vector<Tensor> results = std::exchange(again, true) ? second : first;
+      for (Tensor& result : results)
+        result = result.is_defined() ? result * reduce_sum(cast(t, result.dtype())) : result;
+      return results;
+    });
+    return gradient_of(f)(x).tensor();
+  };
+  expect_near(floats(slope_of({x}, {x})), {3, 3});
+  expect_error<FailedPrecondition>(
+      [&] {
+        slope_of({x}, {x, x, x});
+      },
+      {"recompute_grad: 3 outputs after 1", "the same"});
+  expect_error<FailedPrecondition>([&] { slope_of({x, x}, {x}); }, {"1 outputs after 2"});
+  expect_error<FailedPrecondition>([&] { slope_of({x}, {scalar(1)}); }, {"output 0 is float32[] after float32[2]"});
+  expect_error<FailedPrecondition>([&] { slope_of({x}, {constant({1., 2.})}); }, {"float64[2] after float32[2]"});
+  expect_error<TypeError>([&] { slope_of({x}, {Tensor()}); }, {"output 0 holds no tensor"});
+}
+
 }  // namespace
 }  // namespace capstan

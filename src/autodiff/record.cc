@@ -21,12 +21,13 @@ void record_operation(const RecordedOperation& operation) {
   check_defined(operation);
   if (thread_state().paused) return;
   if (Recorder* recorder = thread_state().recorder) recorder->on_recorded_operation(operation);
+  for (const Tensor& output : operation.outputs) Tape::hold_where_recorded(output);
   if (operation.backward)
     for (Tape* tape : std::vector<Tape*>(Tape::alive()))
-      if (tape->is_recording()) tape->record_function(operation);
+      if (ObserverList::contains(*tape)) tape->record_function(operation);
   if (operation.is_seen_forward)
     for (Accumulator* accumulator : std::vector<Accumulator*>(Accumulator::alive()))
-      if (accumulator->is_recording()) accumulator->on_function(operation);
+      if (ObserverList::contains(*accumulator)) accumulator->on_function(operation);
 }
 
 void record_operation(const std::string& name, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
@@ -41,7 +42,7 @@ namespace {
 
 template <class Listener>
 bool follows(const Listener* listener, std::span<const Tensor> tensors) {
-  return listener->is_recording() && std::ranges::any_of(tensors, [&](const Tensor& tensor) {
+  return ObserverList::contains(*listener) && std::ranges::any_of(tensors, [&](const Tensor& tensor) {
            return tensor.is_defined() && is_trainable(tensor.dtype()) && listener->knows(tensor);
          });
 }

@@ -436,5 +436,31 @@ TEST(PublicReports, PublicReport15_AddingLossesInsideATape) {
   EXPECT_EQ(live_tensor_count(), first);
 }
 
+// As in TensorFlow: the second tape follows y through the first one's gradient, which is dy * y.
+TEST(Recording, AnOutputThatAnotherTapeWatchesLater) {
+  Tensor x = constant({1.f, 2.f});
+  GradientTape first({.persistent = true});
+  first.watch(x);
+  const Tensor y = exp(x);
+  first.stop();
+  GradientTape second;
+  second.watch(y);
+  const Gradient g = first.gradient(y, x);
+  expect_near(second.gradient(g, y), {1, 1});
+}
+
+TEST(Explain, ALongChainOfAssignments) {
+  Tensor x = scalar(1), y = x;
+  GradientTape tape;
+  tape.watch(x);
+  std::vector<Variable> variables;
+  for (int i = 0; i < 10'000; ++i) {
+    variables.emplace_back(0.f);
+    variables.back().assign(y * 1);
+    y = variables.back() * 1;
+  }
+  EXPECT_NE(tape.explain(y, x).find("an assignment to variable"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace capstan

@@ -1,5 +1,6 @@
 #include "autodiff/sweep.h"
 
+#include "autodiff/fit.h"
 #include "autodiff/op_gradient.h"
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
@@ -228,6 +229,7 @@ void Sweep::call_function(Entry& entry, std::span<const Gradient> dy, std::span<
     throw Internal(entry.details->name + ": its backward function returned " + std::to_string(result.size()) +
                    " gradients, expected " + std::to_string(dx.size()) +
                    (result.size() < dx.size() ? " (too few)" : " (too many)"));
+  check_fit(entry.details->name, result, entry.details->values, "input");
   std::move(result.begin(), result.end(), dx.begin());
   if (is_logging_gradients()) log_gradient(entry.name(), nullptr, dy, dx);
 }

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "autodiff/accumulator.h"
+#include "autodiff/isolation.h"
 #include "autodiff/op_gradient.h"
+#include "autodiff/value_spec.h"
 #include "autodiff/variable_reads.h"
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
@@ -29,6 +31,7 @@ void add_to_thread(Tape* tape) {
 }
 
 void remove_from_thread(Tape* tape) noexcept {
+  Isolation::forget(tape);
   if (!tapes) return;
   std::erase(*tapes, tape);
   if (tapes->empty()) delete std::exchange(tapes, nullptr);
@@ -53,16 +56,35 @@ void Tape::drop_reference() noexcept {
 }
 
 void Tape::close() noexcept {
-  if (is_closed_) return;
+  if (is_closed_) return watched_handles_.clear();
   if (std::this_thread::get_id() != thread_) {
     references_.add();
     is_abandoned_.store(true, std::memory_order_release);
     return;
   }
   stop();
+  is_closing_ = true;
+  if (is_sweeping_) return;
+  if (is_freeing_) return references_.add();  // something that it let go of owned it: `end_freeing` does the rest
   is_closed_ = true;
   forget_all();
   remove_from_thread(this);
+}
+
+void Tape::begin_sweep() noexcept {
+  references_.add();
+  is_sweeping_ = true;
+}
+
+void Tape::end_sweep() noexcept {
+  is_sweeping_ = false;
+  if (!is_persistent_) is_used_up_ = true;
+  const bool is_dropped = is_closing_;
+  std::vector<Tensor> watched;
+  watched.swap(watched_handles_);
+  if (is_used_up_ || is_dropped) close();
+  if (!is_dropped) watched_handles_ = std::move(watched);  // which may be asked for afterwards
+  drop_reference();
 }
 
 void Tape::close_abandoned() noexcept {
@@ -112,6 +134,11 @@ void Tape::watch(const Tensor& tensor) {
   by_identity_[identity_of(tensor)] = {index, 0, 0};
   tensor.rep_or_null()->is_known_by_identity.store(true, std::memory_order_relaxed);
   if (tensor.dtype() == DType::resource) watched_handles_.push_back(tensor);
+  hold_where_recorded(tensor);
+}
+
+void Tape::hold_where_recorded(const Tensor& tensor) {
+  for (Tape* tape : alive()) tape->hold_output(tensor);
 }
 
 Edge Tape::find(const Tensor& tensor) const {
@@ -300,6 +327,7 @@ void Tape::record_function(const RecordedOperation& operation) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i < Entry::kFew) made.dtypes[i] = inputs[i].dtype();
     more.input_dtypes.push_back(inputs[i].dtype());
+    more.values.push_back(value_spec(inputs[i]));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     more.outputs.push_back({outputs[i].dtype(), outputs[i].shape()});
@@ -315,13 +343,18 @@ void Tape::hold_output(const Tensor& tensor) {
   const Edge edge = find(tensor);
   if (!edge.exists()) return;
   Entry& made = entry(edge.entry);
-  if (made.kind != Entry::Kind::op || made.output_count != 1 || !made.op->saves.output(0) || made.saved.empty()) return;
-  made.saved[made.saved.size() - 1] = tensor;
-  made.outputs_are_self = true;
+  if (made.kind != Entry::Kind::op || made.outputs_are_self || made.saved.empty()) return;
+  const Saves& saves = made.op->saves;
+  if (!saves.output(edge.output)) return;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < made.input_count; ++i) at += saves.input(i);
+  for (std::size_t i = 0; i < edge.output; ++i) at += saves.output(i);
+  made.saved[at] = tensor;
 }
 
 Tensor Tape::saved_output(std::uint32_t index, std::uint32_t k, const Tensor& saved) {
-  if (entry(index).outputs_are_self || !is_recording_) return saved;  // nobody asks for the identity
+  if (!is_recording_) return saved;  // this tape does not ask for the identity
+  if (entry(index).outputs_are_self || knows(saved)) return saved;
   Tensor again = share_elements(saved, saved.shape());
   connect_output(again, index, k, false);
   return again;
@@ -336,7 +369,9 @@ void Tape::tensor_died(detail::TensorRep* rep) {
   }
   if (!rep->is_known_by_identity.load(std::memory_order_relaxed)) return;
   const std::uint64_t identity = rep->identity.load(std::memory_order_relaxed);
-  for (Tape* tape : tapes_of_thread()) tape->identity_died(identity);
+  // From the last to the first: what the tapes let go of may own a tape and end it.
+  for (std::size_t i = tapes_of_thread().size(); i-- > 0;)
+    if (i < tapes_of_thread().size()) tapes_of_thread()[i]->identity_died(identity);
   Accumulator::tensor_died(identity);
 }
 
@@ -382,7 +417,14 @@ void Tape::free_unused() noexcept {
     clear_entry(index);
     free_.push_back(index);
   }
+  end_freeing();
+}
+
+void Tape::end_freeing() noexcept {
   is_freeing_ = false;
+  if (!is_closing_ || is_closed_ || is_sweeping_) return;
+  close();
+  drop_reference();
 }
 
 // Dropping what the entry saved may drop tensors that this tape recorded, which come back here through `drop_use` and
@@ -406,8 +448,11 @@ void Tape::release_saved(std::uint32_t index) noexcept {
   used.saved.clear();
   used.attributes.clear();
   if (used.details) used.details->backward = nullptr;
-  is_freeing_ = was_freeing;
-  if (!was_freeing && !unused_.empty()) free_unused();
+  if (was_freeing) return;
+  if (unused_.empty())
+    end_freeing();
+  else
+    free_unused();
 }
 
 void Tape::forget_all() noexcept {

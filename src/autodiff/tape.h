@@ -29,7 +29,7 @@ class Tape final : public Observer {
   /// Drops the creator's reference; tensors that the tape recorded hold further ones.
   void drop_reference() noexcept;
   /// Ends it for good: forgets everything. On another thread it only leaves a note for the tape's own thread, in whose
-  /// lists it stands.
+  /// lists it stands, and during a sweep, or while it lets go of something, for the end of that.
   void close() noexcept;
 
   void start();
@@ -38,11 +38,13 @@ class Tape final : public Observer {
   bool is_persistent() const { return is_persistent_; }
   bool watches_accessed() const { return watches_accessed_; }
   bool is_used_up() const { return is_used_up_; }
-  void use_up() { is_used_up_ = true; }
   void check_thread(const char* what) const;
   /// Throws FailedPrecondition while the tape computes gradients: its entries carry the state of that sweep.
   void check_idle(const char* what) const;
-  void set_sweeping(bool is_sweeping) { is_sweeping_ = is_sweeping; }
+  /// Around each computation of gradients: keeps the tape, and ends it afterwards if it gives them once only or was to
+  /// end meanwhile.
+  void begin_sweep() noexcept;
+  void end_sweep() noexcept;
 
   void watch(const Tensor& tensor);
   const std::vector<Tensor>& watched_handles() const { return watched_handles_; }
@@ -54,8 +56,9 @@ class Tape final : public Observer {
 
   Edge find(const Tensor& tensor) const;
   bool knows(const Tensor& tensor) const { return find(tensor).exists(); }
-  /// Keeps a recorded output itself where the tape kept a copy of its elements: someone else knows it by its identity.
-  void hold_output(const Tensor& tensor);
+  /// Someone knows the tensor by its identity from now on: the thread's tapes keep it itself where they kept a copy of
+  /// its elements.
+  static void hold_where_recorded(const Tensor& tensor);
   /// From now on tensors that a tape or an accumulator knows tell of their death.
   static void hear_of_deaths();
   Entry& entry(std::uint32_t index) { return chunks_[index >> kChunkBits][index & (kChunkSize - 1)]; }
@@ -84,12 +87,14 @@ class Tape final : public Observer {
   void identity_died(std::uint64_t identity) noexcept;
   void drop_use(std::uint32_t index) noexcept;
   void free_unused() noexcept;
+  void end_freeing() noexcept;
   void clear_entry(std::uint32_t index) noexcept;
   void drain_foreign() noexcept;
   void forget_all() noexcept;
 
   std::uint32_t new_entry();
   void add_chunk();
+  void hold_output(const Tensor& tensor);
   void connect_output(const Tensor& tensor, std::uint32_t index, std::uint32_t output, bool override_producer);
   void note_assignment(const OpCall& call, std::span<const Edge> edges);
   void save(Entry& entry, const OpCall& call);
@@ -106,6 +111,7 @@ class Tape final : public Observer {
   bool is_used_up_ = false;
   bool is_closed_ = false;
   bool is_sweeping_ = false;
+  bool is_closing_ = false;
   std::atomic<bool> is_abandoned_{false};
   bool is_freeing_ = false;
   std::uint32_t mark_ = 0;

@@ -1,4 +1,6 @@
 // Catalogue T, section 1: watching, targets, sources.
+#include <thread>
+
 #include "autodiff/test_tape.h"
 
 namespace capstan {
@@ -402,6 +404,27 @@ TEST(Tape, T609_TargetThatIsNothing) {
   GradientTape tape;
   tape.watch(x);
   expect_error<TypeError>([&] { tape.gradient(Tensor(), x); }, {"target"});
+}
+
+TEST(Tape, WatchedVariablesAfterTheGradient) {
+  Variable w(2.f);
+  GradientTape tape;
+  expect_value(tape.gradient(w * w, w), 4);
+  ASSERT_EQ(tape.watched_variables().size(), 1u);
+  EXPECT_TRUE(tape.watched_variables()[0].is_same(w));
+  tape.reset();
+  EXPECT_TRUE(tape.watched_variables().empty());
+}
+
+TEST(Tape, ItIsAskedOnItsOwnThreadOnly) {
+  GradientTape tape;
+  const ForwardAccumulator forward;
+  std::thread([&] {
+    expect_error<FailedPrecondition>([&] { tape.watched_variables(); }, {"watched_variables", "thread"});
+    expect_error<FailedPrecondition>([&] { tape.entry_count(); }, {"entry_count", "thread"});
+    expect_error<FailedPrecondition>([&] { tape.is_recording(); }, {"is_recording", "thread"});
+    expect_error<FailedPrecondition>([&] { forward.is_recording(); }, {"is_recording", "thread"});
+  }).join();
 }
 
 }  // namespace

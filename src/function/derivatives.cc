@@ -36,6 +36,18 @@ class FedTape {
   Tape* const tape_;
 };
 
+class FedAccumulator {
+ public:
+  FedAccumulator() : accumulator_(new Accumulator(/*directions=*/-1)) {}
+  ~FedAccumulator() { accumulator_->close(); }
+  FedAccumulator(const FedAccumulator&) = delete;
+  FedAccumulator& operator=(const FedAccumulator&) = delete;
+  Accumulator* operator->() { return accumulator_; }
+
+ private:
+  Accumulator* const accumulator_;
+};
+
 /// The same function with every call, branch and loop that the tape would have to follow in its forward form.
 TracedFunctionPtr extend(const TracedFunction& function) {
   std::shared_ptr<GraphBody> graph = function.graph();
@@ -241,20 +253,20 @@ DerivativeFunction Derivatives::make_tangents(const std::vector<bool>& has_tange
   open_to(trace, *extended_, traced_graph_);
   const Trace::Active active(trace);
   GraphFeed feed(*extended_, outputs);
-  Accumulator accumulator(-1);
+  FedAccumulator accumulator;
   for (std::size_t i = 0; i < has_tangent.size(); ++i) {
     const Tensor& input = feed.tensor(extended_->inputs()[i]);
     if (has_tangent[i] && is_trainable(input.dtype()))
-      accumulator.watch(input, trace.add_argument("tangent", derivative_spec(input)));
+      accumulator->watch(input, trace.add_argument("tangent", derivative_spec(input)));
   }
-  feed.tell([&](const OpCall& call) { accumulator.on_call(call); },
+  feed.tell([&](const OpCall& call) { accumulator->on_call(call); },
             [&](const RecordedOperation& operation) {
-              if (operation.is_seen_forward) accumulator.on_function(operation);
+              if (operation.is_seen_forward) accumulator->on_function(operation);
             });
   std::vector<Tensor> results;
   DerivativeFunction made;
   for (const Endpoint& output : outputs) {
-    const Tensor tangent = accumulator.tangent_of(feed.tensor(output));
+    const Tensor tangent = accumulator->tangent_of(feed.tensor(output));
     made.places.push_back(add_result(tangent.is_defined() ? Gradient(tangent) : Gradient(), results));
   }
   made.function = trace.finish(results);

@@ -18,6 +18,7 @@ class Observer {
 
  private:
   friend class ObserverList;
+  friend class OnlyOuterObservers;
   Observer* outer_ = nullptr;
 };
 
@@ -62,8 +63,8 @@ class ObserverList {
   static void push(Observer& observer) noexcept;
   /// Takes the observer out, wherever it stands; nothing happens if it is not in the list.
   static void remove(Observer& observer) noexcept;
-  /// The observer that began before this one, null for the first.
-  static Observer* outer_of(const Observer& observer) noexcept { return observer.outer_; }
+  /// Is it told of calls now?
+  static bool contains(const Observer& observer) noexcept;
   static void tell(const OpCall& call);
   static void tell_from(Observer* observer, const OpCall& call);
 
@@ -71,6 +72,29 @@ class ObserverList {
   static void for_each(Function&& function) {
     for (Observer* at = thread_state().observers; at; at = at->outer_) function(*at);
   }
+
+ private:
+  friend class OnlyOuterObservers;
+  static void unlink(Observer*& first, Observer& observer) noexcept;
+};
+
+/// While it lives, calls are told only to the observers that began before the given one (to none without one), and to
+/// those that begin meanwhile. Observers may begin and end as always, also those that do not hear.
+class OnlyOuterObservers {
+ public:
+  explicit OnlyOuterObservers(const Observer& observer) noexcept : OnlyOuterObservers(observer.outer_) {}
+  OnlyOuterObservers() noexcept : OnlyOuterObservers(nullptr) {}
+  ~OnlyOuterObservers();
+  OnlyOuterObservers(const OnlyOuterObservers&) = delete;
+  OnlyOuterObservers& operator=(const OnlyOuterObservers&) = delete;
+
+ private:
+  friend class ObserverList;
+  explicit OnlyOuterObservers(Observer* outer) noexcept;
+
+  Observer* all_;    // the whole list as it was, kept up to date
+  Observer* outer_;  // the part of it that hears
+  OnlyOuterObservers* const around_;
 };
 
 /// Silences the thread's observers for its lifetime.

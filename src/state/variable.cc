@@ -168,6 +168,7 @@ std::ostream& operator<<(std::ostream& out, const Variable& variable) { return o
 
 // Declared by the tape, which knows variables by their handles only.
 std::vector<Variable> GradientTape::watched_variables() const {
+  tape_->check_thread("GradientTape.watched_variables");
   std::vector<Variable> variables;
   for (const Tensor& handle : tape_->watched_handles()) variables.push_back(Variable::from_handle(handle));
   std::stable_sort(variables.begin(), variables.end(), [](const Variable& a, const Variable& b) {

@@ -60,7 +60,8 @@ FlatFunction flat_function(const Function& function, const Arguments& arguments)
 }  // namespace detail
 
 /// The gradient of the sum of function(x) by central differences: float64, or complex128 for complex x. Calls the
-/// function twice for each element (four times for complex ones).
+/// function twice for each element (four times for complex ones). Throws InvalidArgument for a negative or infinite
+/// step.
 template <class Function>
 Tensor numeric_gradient(const Function& function, const Tensor& x, const NumericGradientOptions& options = {}) {
   return detail::numeric_gradients(detail::flat_function(function, x), {x}, options)[0];
@@ -68,7 +69,7 @@ Tensor numeric_gradient(const Function& function, const Tensor& x, const Numeric
 
 /// Compares a function's gradients by all its floating and complex arguments with differences. `arguments` is one
 /// argument or a tuple of them. Outputs are weighed by numbers around 1, unless there is one element alone. A missing
-/// gradient counts as zeros. Wrong gradients are no error.
+/// gradient counts as zeros. Wrong gradients are no error, a bad step is, as above.
 template <class Function, nest::Structure Arguments>
 GradientCheck check_gradients(const Function& function, const Arguments& arguments,
                               const GradientCheckOptions& options = {}) {

@@ -128,7 +128,8 @@ class RecomputeGrad {
 
 /// The function, run without recording; each gradient runs it again, so that nothing but its inputs is kept. Gradients
 /// of any order reach its arguments (zeros for one that it does not use) and the trainable variables that it reads.
-/// Forward mode throws Unimplemented. The function has to compute the same each time.
+/// Forward mode throws Unimplemented. The function has to compute the same each time; `gradient` throws
+/// FailedPrecondition if the number, a shape or a type of its outputs is another.
 template <class Function>
 RecomputeGrad<Function> recompute_grad(Function function, CustomGradientOptions options = {.name = "recompute_grad"}) {
   return {std::move(function), std::move(options)};

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <vector>
 
 #include "capstan/autodiff/gradient_tape.h"
@@ -26,7 +25,7 @@ class Accumulator;
 
 struct ForwardAccumulatorOptions {
   /// Tangents have one more dimension in front, of so many directions that go together in one pass; -1: one direction,
-  /// without that dimension. `jvp` answers in the same form.
+  /// without that dimension. `jvp` answers in the same form. Throws InvalidArgument for less than -1.
   std::int64_t directions = -1;
 };
 
@@ -60,7 +59,8 @@ class ForwardAccumulator {
   }
 
   /// The tangent of a tensor or variable; nothing if it does not depend on the primals, or zeros if asked for. Computes
-  /// nothing and may be asked any number of times, also after `stop`. The tangent of a missing gradient is missing.
+  /// nothing and may be asked any number of times, also after `stop`. The tangent of a missing gradient is missing,
+  /// that of slices is slices; tangents of slices in many directions are made dense.
   template <Differentiable Target>
   Gradient jvp(const Target& target, UnconnectedGradients unconnected = UnconnectedGradients::none) const {
     return jvp_of(GradientTape::identity_tensor(target), unconnected);
@@ -87,7 +87,7 @@ class ForwardAccumulator {
   Gradient jvp_of(const Tensor& target, UnconnectedGradients unconnected) const;
 
   const std::int64_t directions_;
-  std::unique_ptr<Accumulator> accumulator_;
+  Accumulator* const accumulator_;
 };
 
 }  // namespace capstan

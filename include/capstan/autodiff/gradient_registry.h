@@ -17,8 +17,9 @@
 
 namespace capstan {
 
-/// From a call and the gradients of its outputs to those of its inputs, one for each; with public ops only, so that it
-/// can be differentiated again. An output's gradient is nothing if its type carries none.
+/// From a call and the gradients of its outputs to those of its inputs, one for each, in its shape and type, or
+/// `gradient` throws InvalidArgument or TypeError; with public ops only, so that it can be differentiated again. An
+/// output's gradient is nothing if its type carries none.
 using OpGradientFunction =
     std::function<std::vector<Gradient>(const OpCall& call, std::span<const Gradient> output_gradients)>;
 

@@ -11,6 +11,8 @@
 //
 // Trainable variables are watched when they are read. A tape belongs to the thread that made it: what other threads do
 // is not recorded, and calling its functions from there throws FailedPrecondition.
+// It may be destroyed on another thread; its own then frees what it kept, with its next operation or tape, so that what
+// is kept by a tape that outlives its thread is freed by nobody.
 #pragma once
 
 #include <array>
@@ -155,7 +157,7 @@ class GradientTape {
     return explain_tensors(identity_tensor(target), identity_tensor(source));
   }
 
-  /// The variables watched so far, in the order in which they were created.
+  /// The variables watched so far, in the order in which they were created; also after `gradient`.
   std::vector<Variable> watched_variables() const;
 
   /// Number of operations the tape holds now, for tests of what it keeps.

@@ -27,7 +27,8 @@ Tensor hessian_vector_product_of(const std::function<Tensor(const Tensor&)>& fun
                                  const Tensor& v);
 
 /// The derivative of each element of function(x) by each of x: [y's shape..., x's shape...]; zeros where y does not
-/// depend on x.
+/// depend on x. Of complex numbers the two modes give what `gradient` and `jvp` give: for a holomorphic function
+/// forward mode its derivative and reverse mode the conjugate.
 template <FunctionOfTensor Function>
 Tensor jacobian(Function&& function, const Tensor& x, JacobianMode mode = JacobianMode::reverse) {
   if (mode == JacobianMode::forward) return forward_jacobian(std::forward<Function>(function), x);

@@ -13,10 +13,12 @@
 namespace capstan {
 
 /// From the gradients of the outputs to those of the inputs: one for each input, or the call of `gradient` throws
-/// Internal with both counts. What the function throws reaches the caller of `gradient` unchanged.
+/// Internal with both counts; in the input's shape and type, or it throws InvalidArgument or TypeError. What the
+/// function throws reaches the caller of `gradient` unchanged.
 using BackwardFunction = std::function<std::vector<Gradient>(std::span<const Gradient> output_gradients)>;
 
-/// From the tangents of the inputs (undefined where there is none) to those of the outputs, one for each.
+/// From the tangents of the inputs (undefined where there is none) to those of the outputs, one for each, undefined or
+/// in the output's shape and type: `record_operation` throws as above.
 using ForwardFunction = std::function<std::vector<Tensor>(std::span<const Tensor> input_tangents)>;
 
 struct RecordedOperation {
