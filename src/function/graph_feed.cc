@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/storage.h"
+
 namespace capstan {
 
 GraphFeed::GraphFeed(const TracedFunction& function, std::span<const Endpoint> targets) : function_(function) {
@@ -32,8 +34,12 @@ bool GraphFeed::is_needed(const NotedOperation& noted) const {
 const Tensor& GraphFeed::tensor(Endpoint at) {
   auto& of_node = tensors_[static_cast<std::size_t>(at.node)];
   if (of_node.empty()) {
+    // Constants are handed over as values: gradient functions look at axes and sizes.
     const auto count = static_cast<std::int32_t>(function_.graph()->node(at.node).outputs.size());
-    for (std::int32_t k = 0; k < count; ++k) of_node.push_back(function_.graph()->tensor({at.node, k}));
+    for (std::int32_t k = 0; k < count; ++k) {
+      const Tensor* value = function_.graph()->constant_value({at.node, k});
+      of_node.push_back(value ? share_elements(*value, value->shape()) : function_.graph()->tensor({at.node, k}));
+    }
   }
   return of_node[static_cast<std::size_t>(at.output)];
 }

@@ -2,6 +2,8 @@
 
 #include "capstan/base/error.h"
 #include "capstan/op/op.h"
+#include "capstan/ops/cast.h"
+#include "capstan/ops/math.h"
 #include "capstan/optim/optimizer.h"
 #include "ops/training.h"
 #include "optim/optimizer_body.h"
@@ -21,22 +23,28 @@ class AdamBody final : public OptimizerBody {
   std::vector<std::string> slot_names() const override { return {"m", "v"}; }
 
   void prepare() override {
-    const auto step = static_cast<double>(iterations().value().item<std::int64_t>()) + 1;
-    beta_1_power_ = std::pow(options_.beta_1, step);
-    beta_2_power_ = std::pow(options_.beta_2, step);
+    const Tensor done = iterations().value();
+    if (done.is_symbolic()) {
+      const Tensor step = cast(done, DType::float64) + 1;
+      beta_1_power_ = pow(options_.beta_1, step);
+      beta_2_power_ = pow(options_.beta_2, step);
+    } else {
+      const auto step = static_cast<double>(done.item<std::int64_t>()) + 1;
+      beta_1_power_ = constant(std::pow(options_.beta_1, step));
+      beta_2_power_ = constant(std::pow(options_.beta_2, step));
+    }
   }
 
   void update_dense(const Variable& variable, const Tensor& gradient) override {
     capstan::apply_all(apply_adam_op,
                        {variable.handle(), slot_of(variable, "m").handle(), slot_of(variable, "v").handle(),
-                        in_type(variable, beta_1_power_), in_type(variable, beta_2_power_),
+                        cast(beta_1_power_, variable.dtype()), cast(beta_2_power_, variable.dtype()),
                         learning_rate_in_type(variable), in_type(variable, options_.beta_1),
                         in_type(variable, options_.beta_2), in_type(variable, options_.epsilon), gradient});
   }
 
   const AdamOptions options_;
-  double beta_1_power_ = 1;
-  double beta_2_power_ = 1;
+  Tensor beta_1_power_, beta_2_power_;  // float64 scalars
 };
 
 }  // namespace

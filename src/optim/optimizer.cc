@@ -1,12 +1,16 @@
 #include "capstan/optim/optimizer.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "capstan/base/error.h"
 #include "capstan/base/warning.h"
 #include "capstan/ops/array.h"
+#include "capstan/ops/cast.h"
+#include "capstan/ops/partition.h"
 #include "capstan/ops/segment.h"
+#include "function/created_variables.h"
 #include "op/observer.h"
 #include "optim/optimizer_body.h"
 #include "tensor/storage.h"
@@ -15,6 +19,9 @@ namespace capstan::optim {
 namespace {
 
 const void* key(const Variable& variable) { return resource_of(variable.handle()); }
+
+/// The shape of the value; while a function is traced the declared one.
+Shape shape_now(const Variable& variable) { return is_tracing() ? variable.shape() : variable.value().shape(); }
 
 std::vector<std::int64_t> rows_of(const IndexedSlices& slices) {
   const Tensor& rows = slices.indices;
@@ -35,9 +42,10 @@ void check_slices(const std::string& what, const IndexedSlices& slices, const Sh
   if (dtype != DType::int32 && dtype != DType::int64)
     throw TypeError(what + ": indices must be int32 or int64, got " + std::string(dtype_name(dtype)));
   if (whole.rank() < 1 || slices.indices.rank() != 1 ||
-      slices.values.shape() != rows_shape(whole, slices.indices.size()))
+      !slices.values.shape().is_compatible_with(rows_shape(whole, slices.indices.size())))
     throw InvalidArgument(what + ": slices must be rows of shape " + whole.to_string() + ", got indices " +
                           slices.indices.shape().to_string() + " and values " + slices.values.shape().to_string());
+  if (slices.indices.is_symbolic()) return;  // the update looks at the rows when it runs
   for (const std::int64_t row : rows_of(slices))
     if (row < 0 || row >= whole[0])
       throw InvalidArgument(what + ": row " + std::to_string(row) + " is not in [0, " + std::to_string(whole[0]) + ")");
@@ -79,14 +87,14 @@ void OptimizerBody::apply(std::vector<Gradient> gradients, std::vector<Variable>
 
 void OptimizerBody::check(const Variable& variable, const Gradient& gradient) const {
   const std::string what = name_ + ".apply: the gradient of '" + variable.name() + "'";
-  const Shape shape = variable.value().shape();
+  const Shape shape = shape_now(variable);
   const DType dtype = gradient.is_slices() ? gradient.slices().values.dtype() : gradient.tensor().dtype();
   if (dtype != variable.dtype())
     throw TypeError(what + " must have the variable's type " + std::string(dtype_name(variable.dtype())) + ", got " +
                     std::string(dtype_name(dtype)));
   if (gradient.is_slices())
     check_slices(what, gradient.slices(), shape);
-  else if (gradient.tensor().shape() != shape)
+  else if (!gradient.tensor().shape().is_compatible_with(shape))
     throw InvalidArgument(what + " must have the variable's shape " + shape.to_string() + ", got " +
                           gradient.tensor().shape().to_string());
   check_slots(variable, shape);
@@ -96,9 +104,9 @@ void OptimizerBody::check_slots(const Variable& variable, const Shape& shape) co
   const auto found = slots_.find(key(variable));
   if (found == slots_.end()) return;
   for (const auto& [name, slot] : found->second.by_name)
-    if (slot.value().shape() != shape)
+    if (const Shape of_slot = shape_now(slot); !of_slot.is_compatible_with(shape))
       throw FailedPrecondition(name_ + ".apply: variable '" + variable.name() + "' now has shape " + shape.to_string() +
-                               ", its slot '" + name + "' was made with " + slot.value().shape().to_string() +
+                               ", its slot '" + name + "' was made with " + of_slot.to_string() +
                                "; use a new optimizer");
 }
 
@@ -111,7 +119,7 @@ void OptimizerBody::update(const Variable& variable, const Gradient& gradient) {
 
 void OptimizerBody::update_sparse(const Variable& variable, const IndexedSlices& gradient) {
   // The rows were checked against the variable, and what the slices say of its shape may be nothing.
-  update_dense(variable, to_tensor({gradient.values, gradient.indices, shape_tensor(variable.value().shape())}));
+  update_dense(variable, to_tensor({gradient.values, gradient.indices, shape_of(variable.value())}));
 }
 
 const Variable& OptimizerBody::slot_of(const Variable& variable, const std::string& name) const {
@@ -123,6 +131,9 @@ const Variable& OptimizerBody::slot_of(const Variable& variable, const std::stri
   auto& by_name = found->second.by_name;
   const auto slot = by_name.find(name);
   if (slot != by_name.end()) return slot->second;
+  // A function that is being traced does not make the slot, it finds it.
+  std::optional<InitScope> eager;
+  if (is_tracing()) eager.emplace();
   std::string variable_name = variable.name();
   variable_name.resize(variable_name.size() - 2);  // without ":0"
   return by_name
@@ -168,10 +179,21 @@ Tensor OptimizerBody::in_type(const Variable& variable, double value) const {
 }
 
 Tensor OptimizerBody::learning_rate_in_type(const Variable& variable) const {
-  return in_type(variable, static_cast<double>(learning_rate_.value().item<float>()));
+  return cast(learning_rate_.value(), variable.dtype());
 }
 
+namespace {
+
+/// The same by operations, for rows that are known only when the function runs.
+IndexedSlices sum_repeated_rows_later(const IndexedSlices& slices) {
+  const auto [rows, place] = unique(slices.indices);
+  return {unsorted_segment_sum(slices.values, place, size_of(rows)), rows, slices.dense_shape};
+}
+
+}  // namespace
+
 IndexedSlices sum_repeated_rows(const IndexedSlices& slices) {
+  if (slices.indices.is_symbolic()) return sum_repeated_rows_later(slices);
   const std::int64_t count = slices.indices.size();
   std::unordered_map<std::int64_t, std::int32_t> place;
   std::vector<std::int32_t> segment;
