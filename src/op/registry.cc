@@ -49,7 +49,7 @@ void check_list_lengths(const OpDef& op, const OpRuntime& runtime) {
       if (!has_types && std::ranges::none_of(signature.inputs, [&](const Argument& input) {
             return input.is_mixed && input.count_name == output.count_name;
           }))
-        fail_record(op, "nothing says which types the list " + quoted(output.name) +
+        fail_record(op, "nothing says which types the mixed list " + quoted(output.name) +
                             " of outputs has; give it an attribute " + quoted(output.count_name));
       continue;
     }

@@ -345,12 +345,23 @@ const std::map<std::string, std::string> kWithoutRows = [] {
   for (const char* name : {"ResourceApplyGradientDescent", "ResourceApplyMomentum", "ResourceApplyKerasMomentum",
                            "ResourceSparseApplyKerasMomentum", "ResourceApplyAdam"})
     reasons[name] = "works on handles: src/optim/optimizer_test.cc";
+  for (const char* name :
+       {"EmptyTensorList", "TensorListReserve", "TensorListPushBack", "TensorListPopBack", "TensorListLength",
+        "TensorListElementShape", "TensorListGetItem", "TensorListSetItem", "TensorListStack", "TensorListFromTensor"})
+    reasons[name] = "works on lists: src/ops/tensor_list_test.cc";
+  for (const char* name : {"PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase",
+                           "While", "StatelessWhile"})
+    reasons[name] = "calls functions: src/function";
+  for (const char* name : {"Placeholder", "PlaceholderWithDefault", "NoOp"}) reasons[name] = "stands in graphs only";
   reasons["Const"] = "has no inputs, its value is an attribute: src/ops/identity_test.cc";
   return reasons;
 }();
 
 // Ops without a gradient, where TensorFlow registers none either: a tape that needs one throws and names the op.
-const std::set<std::string_view> kWithoutGradient{"Mod", "TruncateMod", "Unique"};
+// Calls, branches and loops have theirs from their functions (src/function/forward_form.h).
+const std::set<std::string_view> kWithoutGradient{
+    "Mod",         "TruncateMod", "Unique",        "PartitionedCall", "StatefulPartitionedCall", "If",
+    "StatelessIf", "Case",        "StatelessCase", "While",           "StatelessWhile"};
 
 TEST(Completeness, EveryOpHasAGradientOrSaysWhyNot) {
   for (const Op& op : all_ops()) {
