@@ -42,7 +42,7 @@ AttributeValue Node::attribute(std::string_view wanted) const {
 
 std::shared_ptr<GraphBody> GraphBody::copy() const {
   auto same = std::make_shared<GraphBody>(name_);
-  same->nodes_ = nodes_;
+  for (std::int32_t i = 0; i < size(); ++i) same->add_unchecked(node(i));
   same->names_ = names_;
   same->constants_ = constants_;
   return same;
@@ -59,8 +59,13 @@ std::string GraphBody::unique_name(const std::string& wanted) {
 
 std::int32_t GraphBody::add(Node node) {
   node.name = unique_name(node.name);
-  nodes_.push_back(std::move(node));
-  return size() - 1;
+  return add_unchecked(std::move(node));
+}
+
+std::int32_t GraphBody::add_unchecked(Node node) {
+  if (place_in_chunk(size_) == 0) chunks_.push_back(std::make_unique<Node[]>(kChunk));
+  mutable_node(size_) = std::move(node);
+  return size_++;
 }
 
 std::int32_t GraphBody::find(std::string_view name) const {

@@ -56,15 +56,17 @@ class GraphBody : public std::enable_shared_from_this<GraphBody> {
 
   /// The function or graph, for messages.
   const std::string& name() const { return name_; }
-  std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
-  const Node& node(std::int32_t index) const { return nodes_[static_cast<std::size_t>(index)]; }
-  Node& mutable_node(std::int32_t index) { return nodes_[static_cast<std::size_t>(index)]; }
+  std::int32_t size() const { return size_; }
+  const Node& node(std::int32_t index) const { return chunks_[chunk_of(index)][place_in_chunk(index)]; }
+  Node& mutable_node(std::int32_t index) { return chunks_[chunk_of(index)][place_in_chunk(index)]; }
   const NodeOutput& output(Endpoint at) const { return node(at.node).outputs[static_cast<std::size_t>(at.output)]; }
 
   /// The same nodes under the same numbers.
   std::shared_ptr<GraphBody> copy() const;
   /// Adds a node; its name gets a number if it is taken: "add", "add_1". Returns its index.
   std::int32_t add(Node node);
+  /// The same for a node whose name is known to be free, and looked up by nobody: for passes.
+  std::int32_t add_unchecked(Node node);
   /// A name that no node has, in TensorFlow's way.
   std::string unique_name(const std::string& wanted);
   std::int32_t find(std::string_view name) const;  // -1 if there is no such node
@@ -83,8 +85,14 @@ class GraphBody : public std::enable_shared_from_this<GraphBody> {
   Tensor evaluate(Endpoint at, int depth);
   const Tensor* constant_value(Endpoint at, int depth);
 
+  // Nodes are large: they stay where they are when the graph grows.
+  static constexpr std::size_t kChunk = 64;
+  static std::size_t chunk_of(std::int32_t index) { return static_cast<std::size_t>(index) / kChunk; }
+  static std::size_t place_in_chunk(std::int32_t index) { return static_cast<std::size_t>(index) % kChunk; }
+
   const std::string name_;
-  std::vector<Node> nodes_;
+  std::vector<std::unique_ptr<Node[]>> chunks_;
+  std::int32_t size_ = 0;
   std::unordered_map<std::string, int> names_;  // how often a name was asked for
   std::map<Endpoint, Tensor> constants_;        // undefined: looked for, not constant
 };

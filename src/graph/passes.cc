@@ -20,6 +20,7 @@ class Rewrite {
         place_(static_cast<std::size_t>(from_.size()), -1) {}
 
   const GraphBody& from() const { return from_; }
+  GraphBody& graph() { return *parts_.graph; }
   GraphBody& to() { return *to_; }
   bool has(std::int32_t node) const { return place_[static_cast<std::size_t>(node)] >= 0; }
 
@@ -31,7 +32,9 @@ class Rewrite {
     for (std::int32_t& before : node.control_inputs) before = place_[static_cast<std::size_t>(before)];
     return node;
   }
-  void add(std::int32_t index, Node node) { place_[static_cast<std::size_t>(index)] = to_->add(std::move(node)); }
+  void add(std::int32_t index, Node node) {
+    place_[static_cast<std::size_t>(index)] = to_->add_unchecked(std::move(node));
+  }
   void keep(std::int32_t index) { add(index, moved(index)); }
   /// The node's outputs are those of a node that the new graph has.
   void merge(std::int32_t index, std::int32_t with) {
@@ -93,6 +96,44 @@ bool have_equal_attributes(const Node& a, const Node& b) {
   return !a.op->attributes || a.op->attributes().equal(a.attributes.get(), b.attributes.get());
 }
 
+bool fold(Rewrite& rewrite, std::int32_t index) {
+  const Node& node = rewrite.from().node(index);
+  if (node.op == &const_op || node.outputs.size() != 1 || !node.control_inputs.empty()) return false;
+  const Tensor* value = rewrite.graph().constant_value({index, 0});
+  if (!value) return false;
+  Node constant = constant_node(*value);
+  constant.name = node.name;
+  constant.device = node.device;
+  constant.origins = {node.name};
+  rewrite.add(index, std::move(constant));
+  return true;
+}
+
+/// Merges nodes with equal ones before them.
+class Merger {
+ public:
+  explicit Merger(Rewrite& rewrite) : rewrite_(rewrite) {}
+
+  bool merge(std::int32_t index) {
+    Node node = rewrite_.moved(index);
+    if (!node.op || node.op->facts.stateful || (node.inputs.empty() && node.op != &const_op)) return false;
+    auto& alike = known_[likeness(node)];
+    const auto same = std::ranges::find_if(
+        alike, [&](std::int32_t other) { return have_equal_attributes(node, rewrite_.to().node(other)); });
+    if (same != alike.end()) {
+      rewrite_.merge(index, *same);
+    } else {
+      rewrite_.add(index, std::move(node));
+      alike.push_back(rewrite_.to().size() - 1);
+    }
+    return true;
+  }
+
+ private:
+  Rewrite& rewrite_;
+  std::map<Likeness, std::vector<std::int32_t>> known_;
+};
+
 }  // namespace
 
 GraphFunction::Parts prune(const GraphFunction::Parts& parts) {
@@ -105,47 +146,26 @@ GraphFunction::Parts prune(const GraphFunction::Parts& parts) {
 
 GraphFunction::Parts fold_constants(const GraphFunction::Parts& parts) {
   Rewrite rewrite(parts);
-  for (std::int32_t i = 0; i < parts.graph->size(); ++i) {
-    const Node& node = parts.graph->node(i);
-    const bool is_candidate = node.op != &const_op && node.outputs.size() == 1 && node.control_inputs.empty();
-    const Tensor* value = is_candidate ? parts.graph->constant_value({i, 0}) : nullptr;
-    if (!value) {
-      rewrite.keep(i);
-      continue;
-    }
-    Node constant = constant_node(*value);
-    constant.name = node.name;
-    constant.device = node.device;
-    constant.origins = {node.name};
-    rewrite.add(i, std::move(constant));
-  }
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i)
+    if (!fold(rewrite, i)) rewrite.keep(i);
   return rewrite.finish();
 }
 
 GraphFunction::Parts merge_common_subexpressions(const GraphFunction::Parts& parts) {
   Rewrite rewrite(parts);
-  std::map<Likeness, std::vector<std::int32_t>> known;
-  for (std::int32_t i = 0; i < parts.graph->size(); ++i) {
-    Node node = rewrite.moved(i);
-    if (!node.op || node.op->facts.stateful || (node.inputs.empty() && node.op != &const_op)) {
-      rewrite.add(i, std::move(node));
-      continue;
-    }
-    auto& alike = known[likeness(node)];
-    const auto same = std::ranges::find_if(
-        alike, [&](std::int32_t other) { return have_equal_attributes(node, rewrite.to().node(other)); });
-    if (same != alike.end()) {
-      rewrite.merge(i, *same);
-      continue;
-    }
-    rewrite.add(i, std::move(node));
-    alike.push_back(rewrite.to().size() - 1);
-  }
+  Merger merger(rewrite);
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i)
+    if (!merger.merge(i)) rewrite.keep(i);
   return rewrite.finish();
 }
 
 GraphFunction::Parts simplified(const GraphFunction::Parts& parts) {
-  return prune(merge_common_subexpressions(fold_constants(prune(parts))));
+  const auto is_needed = needed_nodes(parts);
+  Rewrite rewrite(parts);
+  Merger merger(rewrite);
+  for (std::int32_t i = 0; i < parts.graph->size(); ++i)
+    if (is_needed[static_cast<std::size_t>(i)] && !fold(rewrite, i) && !merger.merge(i)) rewrite.keep(i);
+  return rewrite.finish();
 }
 
 }  // namespace capstan

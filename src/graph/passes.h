@@ -13,7 +13,7 @@ GraphFunction::Parts fold_constants(const GraphFunction::Parts& parts);
 /// With one node in place of several that compute the same from the same inputs.
 GraphFunction::Parts merge_common_subexpressions(const GraphFunction::Parts& parts);
 
-/// All of them.
+/// All of them in one step.
 GraphFunction::Parts simplified(const GraphFunction::Parts& parts);
 
 }  // namespace capstan
