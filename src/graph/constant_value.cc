@@ -39,15 +39,21 @@ class Outside {
 
 }  // namespace
 
-const Tensor* GraphBody::constant_value(Endpoint at) { return constant_value(at, 0); }
+const Tensor* GraphBody::constant_value(Endpoint at) {
+  const std::lock_guard lock(constants_mutex_);  // a finished graph is shared, and finds its constants when asked
+  return constant_value(at, 0);
+}
 
 const Tensor* GraphBody::constant_value(Endpoint at, int depth) {
   const Node& made = node(at.node);
   if (made.op == &const_op) return &static_cast<const ConstAttributes*>(made.attributes.get())->value;
   if (!is_foldable(made) || !is_small(output(at)) || depth > kDeepest) return nullptr;
-  const auto known = constants_.find(at);
-  const Tensor& value = known == constants_.end() ? constants_[at] = evaluate(at, depth) : known->second;
-  return value.is_defined() ? &value : nullptr;
+  NodeOutput& known = mutable_node(at.node).outputs[static_cast<std::size_t>(at.output)];
+  if (!known.is_constant_known) {
+    known.constant = evaluate(at, depth);
+    known.is_constant_known = true;
+  }
+  return known.constant.is_defined() ? &known.constant : nullptr;
 }
 
 Tensor GraphBody::evaluate(Endpoint at, int depth) {

@@ -44,7 +44,6 @@ std::shared_ptr<GraphBody> GraphBody::copy() const {
   auto same = std::make_shared<GraphBody>(name_);
   for (std::int32_t i = 0; i < size(); ++i) same->add_unchecked(node(i));
   same->names_ = names_;
-  same->constants_ = constants_;
   return same;
 }
 

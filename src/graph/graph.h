@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,9 @@ struct Endpoint {
 struct NodeOutput {
   TensorSpec spec;
   ResourceHandle resource;  // for handles: a description of what is behind
+  /// The value that is the same in every run, if it was looked for and found.
+  Tensor constant = {};
+  bool is_constant_known = false;  // it was looked for
 };
 
 struct Node {
@@ -94,7 +98,7 @@ class GraphBody : public std::enable_shared_from_this<GraphBody> {
   std::vector<std::unique_ptr<Node[]>> chunks_;
   std::int32_t size_ = 0;
   std::unordered_map<std::string, int> names_;  // how often a name was asked for
-  std::map<Endpoint, Tensor> constants_;        // undefined: looked for, not constant
+  std::mutex constants_mutex_;
 };
 
 /// The graph that made a symbolic tensor and the output it stands for; null and node -1 for other tensors.

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <tuple>
+#include <unordered_map>
 
 #include "ops/identity.h"
 
@@ -82,13 +81,25 @@ std::vector<bool> needed_nodes(const GraphFunction::Parts& parts) {
   return is_needed;
 }
 
-/// What two nodes must have in common before their attributes are compared.
-using Likeness = std::tuple<const OpDef*, std::vector<Endpoint>, std::vector<std::int32_t>>;
+/// The inputs of a node; those of commutative ops in a fixed order.
+SmallVector<Endpoint, 3> ordered_inputs(const Node& node) {
+  SmallVector<Endpoint, 3> inputs = node.inputs;
+  if (node.op->facts.commutative && inputs.size() >= 2 && inputs[1] < inputs[0]) std::swap(inputs[0], inputs[1]);
+  return inputs;
+}
 
-Likeness likeness(const Node& node) {
-  std::vector<Endpoint> inputs(node.inputs.begin(), node.inputs.end());
-  if (node.op->facts.commutative && inputs.size() >= 2) std::sort(inputs.begin(), inputs.begin() + 2);
-  return {node.op, std::move(inputs), node.control_inputs};
+/// Equal for nodes that compute the same from the same inputs; attributes are compared one by one.
+std::size_t likeness(const Node& node) {
+  std::size_t hash = reinterpret_cast<std::uintptr_t>(node.op) >> 4;
+  for (const Endpoint& input : ordered_inputs(node))
+    hash =
+        hash * 0x9E3779B97F4A7C15u + static_cast<std::size_t>(input.node) * 8 + static_cast<std::size_t>(input.output);
+  return hash;
+}
+
+bool have_equal_inputs(const Node& a, const Node& b) {
+  return a.op == b.op && std::ranges::equal(ordered_inputs(a), ordered_inputs(b)) &&
+         a.control_inputs == b.control_inputs;
 }
 
 bool have_equal_attributes(const Node& a, const Node& b) {
@@ -118,8 +129,10 @@ class Merger {
     Node node = rewrite_.moved(index);
     if (!node.op || node.op->facts.stateful || (node.inputs.empty() && node.op != &const_op)) return false;
     auto& alike = known_[likeness(node)];
-    const auto same = std::ranges::find_if(
-        alike, [&](std::int32_t other) { return have_equal_attributes(node, rewrite_.to().node(other)); });
+    const auto same = std::ranges::find_if(alike, [&](std::int32_t at) {
+      const Node& other = rewrite_.to().node(at);
+      return have_equal_inputs(node, other) && have_equal_attributes(node, other);
+    });
     if (same != alike.end()) {
       rewrite_.merge(index, *same);
     } else {
@@ -131,7 +144,7 @@ class Merger {
 
  private:
   Rewrite& rewrite_;
-  std::map<Likeness, std::vector<std::int32_t>> known_;
+  std::unordered_map<std::size_t, SmallVector<std::int32_t, 2>> known_;
 };
 
 }  // namespace
