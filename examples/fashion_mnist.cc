@@ -35,24 +35,24 @@ nn::Sequential convolutional_network() {
 
 using Examples = data::Dataset<2>;
 
-float train_step(const nn::Sequential& model, const optim::Adam& adam, const Tensor& images, const Tensor& labels) {
-  GradientTape tape;
-  Tensor loss = reduce_mean(sparse_softmax_cross_entropy(labels, model(images)));
-  const auto variables = model.trainable_variables();
-  adam.apply(tape.gradient(loss, variables), variables);
-  return loss.item<float>();
-}
-
 /// Trains from step `done` on; false if it was interrupted.
 bool train(const Task& task, const nn::Sequential& model, const optim::Adam& adam, const Examples& examples) {
   const std::int64_t per_epoch = (examples.cardinality() + kBatch - 1) / kBatch, total = task.epochs * per_epoch;
   std::int64_t done = adam.iterations().value().item<std::int64_t>();
+  const auto variables = model.trainable_variables();
+  // Traced twice: for full batches, and for the smaller last one. Without `function` the same program, eager.
+  const auto step = function([&](Tensor images, Tensor labels) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(sparse_softmax_cross_entropy(labels, model(images)));
+    adam.apply(tape.gradient(loss, variables), variables);
+    return loss;
+  });
   ProgressBar progress(task.name, total, done);
   for (std::int64_t epoch = done / per_epoch; epoch < task.epochs; ++epoch) {
     // Each epoch has an order of its own, so that an interrupted one can be taken up where it was left.
     const auto order = examples.shuffle(60'000, {.seed = static_cast<std::uint64_t>(epoch)}).batch(kBatch);
     for (auto [images, labels] : order.skip(done % per_epoch).prefetch(2)) {
-      const float loss = train_step(model, adam, images, labels);
+      const float loss = step(images, labels).item<float>();
       progress.show(++done, loss);
       if (interrupted) return false;
     }
