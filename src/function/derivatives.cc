@@ -138,8 +138,16 @@ Derivatives::Derivatives(const TracedFunction& function, bool full)
   set_forward();
   // Gradients also arrive at what is handed out for the first gradient, which asks for more, until nothing new comes.
   for (bool grows = true; grows;) {
-    grows = add_sides(*make_backward(all_true(recorded_count())).function);
-    if (is_full_) grows |= add_sides(*make_tangents(all_true(extended_->inputs().size())).function);
+    const auto sides_of = [&](auto&& make) {
+      try {
+        return add_sides(*make().function);
+      } catch (const Error&) {  // an op without a gradient, say: thrown again when somebody asks for what it stands in
+        if (!is_full_) throw;
+        return false;
+      }
+    };
+    grows = sides_of([&] { return make_backward(all_true(recorded_count())); });
+    if (is_full_) grows |= sides_of([&] { return make_tangents(all_true(extended_->inputs().size())); });
     set_forward();
     if (!is_full_) break;
   }

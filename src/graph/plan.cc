@@ -1,6 +1,8 @@
 #include "graph/plan.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 #include "capstan/base/error.h"
 #include "op/observer.h"
@@ -212,6 +214,8 @@ std::vector<Tensor> Plan::run_over(std::vector<Tensor> inputs) const {
   } catch (Error& error) {  // the frame goes, with all that it holds
     error.add_context("node '" + at->node->name + "' of '" + name_ + "'");
     throw;
+  } catch (const std::length_error&) {
+    throw ResourceExhausted("node '" + at->node->name + "' of '" + name_ + "': out of memory");
   } catch (const std::bad_alloc&) {
     throw ResourceExhausted("node '" + at->node->name + "' of '" + name_ + "': out of memory");
   }
