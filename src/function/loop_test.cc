@@ -167,6 +167,25 @@ TEST(Loop, ForwardMode) {
   }
 }
 
+TEST(Function, ShapesThatOnlyARunTells) {
+  auto mean = function([](Tensor x) { return reduce_mean(x * x); }, {.input_signature = {{spec<float>({-1})}}});
+  const Tensor x = constant({1.f, 2.f});
+  {
+    GradientTape tape;
+    tape.watch(x);
+    EXPECT_EQ(tape.gradient(mean(x), x).tensor().to_vector<float>(), (Floats{1, 2}));
+  }
+  // Shapes that are known alike may still differ: here one argument is broadcast.
+  auto product = function([](Tensor a, Tensor b) { return reduce_sum(a * b, {.axis = {0}}); },
+                          {.input_signature = {{spec<float>({-1}), spec<float>({-1})}}});
+  const Tensor one = constant({3.f});
+  GradientTape tape;
+  tape.watch({x, one});
+  auto [dx, done] = tape.gradient(product(x, one), x, one);
+  EXPECT_EQ(dx.tensor().to_vector<float>(), (Floats{3, 3}));
+  EXPECT_EQ(done.tensor().to_vector<float>(), (Floats{3}));
+}
+
 TEST(Loop, T467_TypeThatChanges) {
   auto f = function([](Tensor x) {
     return while_loop([](Tensor) { return constant(true); }, [](Tensor) { return constant(1); }, x);

@@ -76,7 +76,11 @@ const OpDef reshape_op{
     .signature = "Reshape(tensor: T, shape: Tshape) -> (output: T); T: any; Tshape: {int32, int64}",
     .summary = "The same elements in another shape.",
     .shape = reshape_shape,
-    .gradient = [](const OpCall& call, Tensor dy) { return reshape(std::move(dy), call.input_shape(0)); },
+    .gradient =
+        [](const OpCall& call, Tensor dy) {
+          const Shape& shape = call.input_shape(0);
+          return shape.is_fully_known() ? reshape(std::move(dy), shape) : reshape(dy, shape_of_input(call, 0));
+        },
     .forward = forward::linear({0}),
     .saves = Saves::nothing(),
 };

@@ -24,8 +24,9 @@ Gradients choice_gradient(const OpCall& call, const Tensor& dz, const Tensor& is
 }
 
 Tensor spread_to(const OpCall& call, const Tensor& tangent) {
-  const Shape& shape = call.output(0).shape();
-  return tangent.shape() == shape ? tangent : broadcast_to(tangent, shape);
+  const Tensor& output = call.output(0);
+  if (output.size() < 0) return broadcast_to(tangent, shape_of(output));
+  return tangent.shape() == output.shape() ? tangent : broadcast_to(tangent, output.shape());
 }
 
 constexpr ForwardRule sum_forward = [](const OpCall& call, std::span<const Tensor> tangents, std::span<Tensor> out) {

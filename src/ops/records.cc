@@ -6,16 +6,29 @@
 #include "capstan/base/error.h"
 #include "capstan/ops/array.h"
 #include "capstan/ops/reduce.h"
+#include "ops/broadcast_args.h"
+#include "ops/reduce.h"
 #include "tensor/integers.h"
 
 namespace capstan {
 
+namespace {
+
+/// The same where only a run tells which axes were broadcast.
+Tensor unbroadcast_later(const OpCall& call, std::size_t i, const Tensor& dy) {
+  const Tensor to = shape_of_input(call, i);
+  const Tensor axes = apply_all(broadcast_gradient_args_op, {to, shape_of(dy)})[0];
+  const ReduceAttributes attributes{false};
+  return reshape(apply(sum_op, {dy, axes}, &attributes), to);
+}
+
+}  // namespace
+
 Tensor unbroadcast(const OpCall& call, std::size_t i, Tensor dy) {
   const Shape& from = dy.shape();
   const Shape& to = call.input_shape(i);
-  if (from == to) return dy;
-  if (!from.is_fully_known() || !to.is_fully_known())
-    throw Unimplemented(std::string(call.op().name()) + ": gradient of a broadcast between partly known shapes");
+  if (from == to && dy.size() >= 0) return dy;  // equal in part is not equal: one may turn out to be 1
+  if (!from.is_fully_known() || !to.is_fully_known()) return unbroadcast_later(call, i, dy);
   const int added = from.rank() - to.rank();
   std::vector<std::int64_t> axes;
   for (int axis = 0; axis < from.rank(); ++axis)

@@ -9,6 +9,7 @@
 #include "capstan/ops/cast.h"
 #include "capstan/ops/compare.h"
 #include "capstan/ops/math.h"
+#include "capstan/ops/select.h"
 #include "ops/records.h"
 #include "ops/reduce.h"
 #include "tensor/integers.h"
@@ -48,13 +49,22 @@ Shape kept_shape(const OpCall& call) {
 }
 
 /// A reduced value with the reduced axes back, of size 1.
-Tensor kept(const OpCall& call, const Tensor& value) { return reshape(value, kept_shape(call)); }
+Tensor kept(const OpCall& call, const Tensor& value) {
+  const Shape& shape = call.input_shape(0);
+  if (shape.is_fully_known()) return reshape(value, kept_shape(call));
+  if (!shape.has_rank()) throw Unimplemented(std::string(call.op().name()) + ": gradient for an input of unknown rank");
+  std::vector<std::int32_t> is_reduced(static_cast<std::size_t>(shape.rank()));
+  for (const std::int64_t axis : integers_of(call.input(1)))
+    is_reduced[static_cast<std::size_t>(axis < 0 ? axis + shape.rank() : axis)] = 1;
+  return reshape(value, where(cast(constant(is_reduced), DType::boolean), 1, shape_of_input(call, 0)));
+}
 
 /// dy spread over the axes that were reduced.
 Tensor spread(const OpCall& call, const Tensor& dy) { return broadcast_to(kept(call, dy), shape_of_input(call, 0)); }
 
 Tensor axes_of(const Tensor& x, const Axes& axes) {
   if (!axes.is_all()) return axes_tensor(axes.list());
+  if (!x.shape().has_rank()) return range(constant(0), rank_of(x), constant(1));
   std::vector<std::int64_t> all(static_cast<std::size_t>(std::max(0, x.rank())));
   std::iota(all.begin(), all.end(), 0);
   return axes_tensor(all);
@@ -66,16 +76,19 @@ Tensor reduce(const OpDef& op, Tensor x, const ReduceOptions& options) {
   return apply(op, {std::move(x), axes}, &attributes);
 }
 
-/// The elements that go into one result.
-double reduced_count(const OpCall& call) {
+/// One over the number of elements that go into one result.
+Tensor share_of_each(const OpCall& call, const Tensor& dy) {
   const Shape& shape = call.input_shape(0);
   double count = 1;
   for (std::int64_t axis : integers_of(call.input(1))) {
-    const std::int64_t size = shape.dim(static_cast<int>(axis));
-    if (size < 0) throw Unimplemented("Mean: gradient over an axis of unknown size in shape " + shape.to_string());
+    const std::int64_t size = shape.has_rank() ? shape.dim(static_cast<int>(axis)) : -1;
+    if (size < 0) {  // known only in a run
+      const Tensor all = reduce_prod(shape_of_input(call, 0, DType::int64)), results = size_of(dy, DType::int64);
+      return cast(maximum(results, 1), dy.dtype()) / cast(maximum(all, 1), dy.dtype());
+    }
     count *= static_cast<double>(size);
   }
-  return count;
+  return constant_as(constant(1 / std::max(count, 1.0)), dy.dtype());
 }
 
 /// Each factor's gradient is the product of the others: that of those before it times that of those behind it, which
@@ -150,11 +163,7 @@ const OpDef mean_op{
     .signature = "Mean(input: T, reduction_indices: Tidx) -> (output: T); T: number; Tidx: {int32, int64}",
     .summary = "Arithmetic mean over some axes.",
     .shape = reduce_shape,
-    .gradient =
-        [](const OpCall& call, Tensor dy) {
-          const double share = 1 / std::max(reduced_count(call), 1.0);
-          return spread(call, dy * constant_as(constant(share), dy.dtype()));
-        },
+    .gradient = [](const OpCall& call, Tensor dy) { return spread(call, dy * share_of_each(call, dy)); },
     .batching = reduce_batching,
     .forward = forward::linear({0}),
     .attributes = attributes<ReduceAttributes>,
