@@ -11,6 +11,7 @@
 #include "function/forward_form.h"
 #include "function/graph_feed.h"
 #include "function/trace.h"
+#include "function/tracing_mutex.h"
 #include "function/zero_of.h"
 #include "op/runtime.h"
 
@@ -184,23 +185,32 @@ void Derivatives::set_forward() {
       TracedFunction::Origin{extended_->captures(), extended_->embedded(), extended_->noted()});
 }
 
+const DerivativeFunction& Derivatives::find_or_make(ByMask& kept, const std::vector<bool>& mask,
+                                                    const std::function<DerivativeFunction()>& make) const {
+  return capstan::find_or_make(
+      mutex_,
+      [&] {
+        const auto known = kept.find(mask);
+        return known == kept.end() ? nullptr : &known->second;
+      },
+      make, [&](DerivativeFunction made) { return &kept.emplace(mask, std::move(made)).first->second; });
+}
+
 const DerivativeFunction& Derivatives::backward(const std::vector<bool>& has_gradient) const {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = backward_.find(has_gradient); known != backward_.end()) return known->second;
-  DerivativeFunction made = make_backward(has_gradient);
-  if (!is_served(*made.function))
-    made = with_zeros("_backward", make_backward(all_true(recorded_count())), has_gradient,
+  return find_or_make(backward_, has_gradient, [&] {
+    DerivativeFunction made = make_backward(has_gradient);
+    if (is_served(*made.function)) return made;
+    return with_zeros("_backward", make_backward(all_true(recorded_count())), has_gradient,
                       std::span(forward_->outputs()).first(recorded_count()));
-  return backward_.emplace(has_gradient, std::move(made)).first->second;
+  });
 }
 
 const DerivativeFunction& Derivatives::tangents(const std::vector<bool>& has_tangent) const {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = tangents_.find(has_tangent); known != tangents_.end()) return known->second;
-  DerivativeFunction made = make_tangents(has_tangent);
-  if (!is_served(*made.function))
-    made = with_zeros("_tangents", make_tangents(all_true(has_tangent.size())), has_tangent, extended_->inputs());
-  return tangents_.emplace(has_tangent, std::move(made)).first->second;
+  return find_or_make(tangents_, has_tangent, [&] {
+    DerivativeFunction made = make_tangents(has_tangent);
+    if (is_served(*made.function)) return made;
+    return with_zeros("_tangents", make_tangents(all_true(has_tangent.size())), has_tangent, extended_->inputs());
+  });
 }
 
 bool Derivatives::is_served(const TracedFunction& derivative) const {

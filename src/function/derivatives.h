@@ -3,6 +3,7 @@
 // had just been recorded.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -77,8 +78,12 @@ class Derivatives {
   TracedFunctionPtr forward_;
   std::map<Endpoint, std::size_t> input_of_, output_of_;
   std::vector<bool> needed_inputs_, needed_results_;
-  mutable std::recursive_mutex mutex_;
-  mutable std::map<std::vector<bool>, DerivativeFunction> backward_, tangents_;
+  using ByMask = std::map<std::vector<bool>, DerivativeFunction>;
+  const DerivativeFunction& find_or_make(ByMask& kept, const std::vector<bool>& mask,
+                                         const std::function<DerivativeFunction()>& make) const;
+
+  mutable std::mutex mutex_;
+  mutable ByMask backward_, tangents_;
 };
 
 }  // namespace capstan

@@ -10,16 +10,11 @@
 #include "function/call.h"
 #include "function/created_variables.h"
 #include "function/trace.h"
+#include "function/tracing_mutex.h"
 #include "tensor/storage.h"
 
 namespace capstan::detail {
 namespace {
-
-/// Tracing is done by one thread at a time: functions may call each other in any order.
-std::recursive_mutex& tracing_mutex() {
-  static auto* const mutex = new std::recursive_mutex;
-  return *mutex;
-}
 
 TensorSpec spec_of(const Tensor& tensor) { return {tensor.dtype(), tensor.shape()}; }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capstan/base/error.h"
+#include "function/tracing_mutex.h"
 #include "tensor/storage.h"
 
 namespace capstan {
@@ -27,6 +28,11 @@ Endpoint once(Map& known, const typename Map::key_type& key, Make&& make) {
 }
 
 }  // namespace
+
+std::recursive_mutex& tracing_mutex() {
+  static auto* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
 
 Trace::Trace(std::string name)
     : GraphRecorder(std::make_shared<GraphBody>(std::move(name))), outer_(thread_state().recorder) {}

@@ -1,6 +1,7 @@
 #include "function/traced_function.h"
 
 #include "function/derivatives.h"
+#include "function/tracing_mutex.h"
 
 namespace capstan {
 
@@ -10,10 +11,13 @@ TracedFunction::TracedFunction(Parts parts, Origin origin)
 TracedFunction::~TracedFunction() = default;
 
 const std::shared_ptr<const Derivatives>& TracedFunction::derivatives(bool full) const {
-  const std::lock_guard lock(mutex_);
-  auto& made = full ? full_ : first_;
-  if (!made) made = std::make_shared<const Derivatives>(*this, full);
-  return made;
+  auto& kept = full ? full_ : first_;
+  return find_or_make(
+      mutex_, [&] { return kept ? &kept : nullptr; }, [&] { return std::make_shared<const Derivatives>(*this, full); },
+      [&](std::shared_ptr<const Derivatives> made) {
+        if (!kept) kept = std::move(made);  // making it may have asked for it
+        return &kept;
+      });
 }
 
 }  // namespace capstan

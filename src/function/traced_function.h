@@ -52,7 +52,7 @@ class TracedFunction final : public GraphFunction, public std::enable_shared_fro
 
  private:
   const Origin origin_;
-  mutable std::recursive_mutex mutex_;
+  mutable std::mutex mutex_;
   mutable std::shared_ptr<const Derivatives> first_, full_;
 };
 
