@@ -88,7 +88,8 @@ void open_to(Trace& trace, const TracedFunction& function, const std::shared_ptr
   trace.take_from(function.graph());
   if (traced_graph != function.graph()) trace.take_from(traced_graph);
   for (std::size_t i = 0; i < function.captures().size(); ++i)
-    trace.alias(function.captures()[i], function.graph()->tensor(function.inputs()[function.argument_count() + i]));
+    if (function.captures()[i].is_defined())
+      trace.alias(function.captures()[i], function.graph()->tensor(function.inputs()[function.argument_count() + i]));
 }
 
 /// Type and shape of a gradient or tangent of this tensor.

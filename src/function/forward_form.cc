@@ -7,6 +7,7 @@
 #include "function/derivatives.h"
 #include "function/flow_forms.h"
 #include "function/flow_ops.h"
+#include "function/trace.h"
 
 namespace capstan {
 namespace {
@@ -63,6 +64,33 @@ DerivativeNeed derivative_need(std::span<const Tensor> inputs) {
                                                                                : DerivativeNeed::first;
 }
 
+namespace {
+
+/// The same values as tensors of the trace that is active: what a trace keeps must not hold the traces around it, which
+/// hold it.
+std::vector<Tensor> of_this_trace(std::span<const Tensor> tensors) {
+  std::vector<Tensor> own(tensors.begin(), tensors.end());
+  if (Trace* trace = Trace::current())
+    for (Tensor& tensor : own)
+      if (tensor.is_symbolic()) tensor = trace->graph().tensor(trace->resolve(tensor, "a call"));
+  return own;
+}
+
+/// The function as an attribute of a node.
+TracedFunctionPtr for_node(const TracedFunctionPtr& function) {
+  std::vector<Tensor> captures = function->captures();
+  forget_symbolic(captures);
+  bool is_same = true;
+  for (std::size_t i = 0; i < captures.size(); ++i) is_same &= captures[i].is_same(function->captures()[i]);
+  if (is_same) return function;
+  return std::make_shared<TracedFunction>(
+      GraphFunction::Parts{function->name(), function->graph(), function->inputs(), function->outputs(),
+                           function->targets()},
+      TracedFunction::Origin{std::move(captures), function->embedded(), function->noted()});
+}
+
+}  // namespace
+
 std::vector<Tensor> apply_flow(const OpDef& op, const void* attributes, std::span<const Tensor> inputs) {
   const DerivativeNeed need = derivative_need(inputs);
   const std::vector<InputRef> refs(inputs.begin(), inputs.end());
@@ -73,7 +101,8 @@ std::vector<Tensor> apply_flow(const OpDef& op, const void* attributes, std::spa
     const PauseObservers silent;
     outputs = apply_all(*form.op, refs, form.attributes.get());
   }
-  const NotedOperation noted = form.note(std::vector<Tensor>(inputs.begin(), inputs.end()), outputs);
+  NotedOperation noted = form.note(of_this_trace(inputs), outputs);
+  noted.inputs.assign(inputs.begin(), inputs.end());  // by which tapes know them
   record_operation(noted.as_recorded());
   outputs.resize(form.result_count);
   return outputs;
@@ -81,7 +110,8 @@ std::vector<Tensor> apply_flow(const OpDef& op, const void* attributes, std::spa
 
 std::vector<Tensor> call_function(const TracedFunctionPtr& function, std::span<const Tensor> inputs) {
   if (!thread_state().recorder && derivative_need(inputs) == DerivativeNeed::none) return function->run(inputs);
-  return apply_flow(call_op(*function), call_attributes(function).get(), inputs);
+  const TracedFunctionPtr called = thread_state().recorder ? for_node(function) : function;
+  return apply_flow(call_op(*called), call_attributes(called).get(), inputs);
 }
 
 }  // namespace capstan

@@ -50,7 +50,7 @@ bool fits(const TensorSpec& wanted, const Tensor& tensor) {
 /// Does everything that the trace captured from other traces belong to the one that calls now?
 bool is_at_home(const TracedFunction& function) {
   for (const Tensor& capture : function.captures()) {
-    if (!capture.is_symbolic()) continue;
+    if (!capture.is_defined() || !capture.is_symbolic()) continue;
     bool is_known = false;
     for (const Recorder* at = capstan::thread_state().recorder; at && !is_known; at = at->outer())
       is_known = at->has_made(capture);

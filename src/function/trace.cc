@@ -29,6 +29,11 @@ Endpoint once(Map& known, const typename Map::key_type& key, Make&& make) {
 
 }  // namespace
 
+void forget_symbolic(std::vector<Tensor>& captures) {
+  for (Tensor& capture : captures)
+    if (capture.is_defined() && capture.is_symbolic()) capture = Tensor();
+}
+
 std::recursive_mutex& tracing_mutex() {
   static auto* const mutex = new std::recursive_mutex;
   return *mutex;
@@ -134,6 +139,7 @@ TracedFunctionPtr Trace::finish_with(std::span<const Tensor> outputs, std::span<
   for (const Tensor& each : captures) places.push_back(place_in(each, around));
   captures_.assign(captures.begin(), captures.end());
   capture_places_ = std::move(places);
+  forget_symbolic(captures_);
   return finish(outputs);
 }
 

@@ -16,6 +16,10 @@
 
 namespace capstan {
 
+/// Drops symbolic tensors from a function's captures: where the graph that made them holds the function, each would
+/// keep the other alive. A node's inputs say what they were.
+void forget_symbolic(std::vector<Tensor>& captures);
+
 /// A variable that was made while tracing, from a value that the trace computes.
 struct CreatedVariable {
   Tensor handle;
