@@ -55,8 +55,8 @@ void Layer::throw_empty() {
 
 namespace {
 
-// Calls, builds and destructors go down recursively, and threads may have small stacks. The first call holds one lock per
-// level, and ThreadSanitizer follows no more than 64 at once.
+// Calls, builds and destructors go down recursively, and threads may have small stacks. The first call holds one lock
+// per level, and ThreadSanitizer follows no more than 64 at once.
 constexpr int kMostNested = 50;
 
 class SequentialBody final : public LayerBody {

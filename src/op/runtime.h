@@ -28,8 +28,8 @@ struct KernelRow {
   KernelSet kernels;
 };
 
-// The registry stands below the folders that define ops and kernels, so it is told of them by name only: these are defined in
-// ops/all.cc, cpu/all.cc and function/flow_ops.cc.
+// The registry stands below the folders that define ops and kernels, so it is told of them by name only: these are
+// defined in ops/all.cc, cpu/all.cc and function/flow_ops.cc.
 std::span<const OpDef* const> builtin_ops();
 std::span<const KernelRow> builtin_kernels();
 /// Ops whose attributes are functions, with their kernels in their records; defined in function/flow_ops.cc.
